@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class ChannelSettings(BaseModel):
-    """The settings `[channels.NAME]`; a channel adds its own in a subclass.
+    """The settings in `[channels.NAME]`; a channel adds its own settings in a subclass.
 
     `allow` lists the allowed senders, by their ids on the service. `refuse` is the message that
     other senders receive once; if empty, none is sent. `budget_day` (USD) and `questions_day` apply
@@ -48,7 +48,7 @@ class ChannelSettings(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Inbound:
-    """A message from a user. `id` is the service's id; a repeated message has the same one.
+    """A message from a user. `id` is the service's id, which is the same for a repeated message.
 
     `thread` is where the answer goes; messages in a thread are one conversation. `text` is the
     sender's own text, `quoted` is forwarded or quoted text, and `fetch` downloads each of `files`.
@@ -79,7 +79,7 @@ class Outbound:
 
     @property
     def is_question(self) -> bool:
-        """Whether it asks for approval; sending it again is harmless, as one reply decides."""
+        """Whether it asks for approval; resending it is harmless, as a single reply is enough."""
         return bool(self.buttons)
 
 
@@ -103,7 +103,7 @@ class ChannelLink:
 
 
 class Notebook(ABC):
-    """Values that a channel keeps across restarts."""
+    """Values that a channel keeps on disk across restarts."""
 
     @abstractmethod
     def note(self, key: str) -> str:
@@ -149,7 +149,7 @@ class Channel(ABC):
     async def send(self, thread: str, message: Outbound, answering: str = "") -> None:
         """Send a message once; `answering` is the id of the message that it replies to.
 
-        A question is sent again if it is unknown whether it arrived. Raises `Refused` or
+        A question is resent if it is unknown whether it arrived. Raises `Refused` or
         `ConnectFailed` if nothing was sent, `NotSent` otherwise.
         """
 

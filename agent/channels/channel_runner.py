@@ -41,7 +41,7 @@ def channel_settings(options: Options) -> dict[str, tuple[type[Channel], Channel
 
 
 def check_settings(name: str, row: Any) -> tuple[type[Channel], ChannelSettings]:
-    """Return the class and the settings of one channel. Raises `UsageError`."""
+    """Return the class and settings of one channel. Raises `UsageError`."""
     if not isinstance(row, dict):
         raise UsageError(f"channels.{name} must be a table of settings")
     kind = str(row.get("kind", name))
@@ -73,7 +73,7 @@ def _settings_named(name: str, options: Options) -> tuple[type[Channel], Channel
 
 
 class LiveChannelSettings:
-    """The settings of a running channel, which follow changes to the settings file.
+    """The settings of a running channel, updated when the settings file changes.
 
     If they become invalid, this is reported once, and the previous settings still apply.
     """
@@ -147,7 +147,7 @@ async def run_channels(
 
     async def run(name: str) -> UsageError | None:
         try:
-            # two processes would answer each message twice
+            # two processes would each answer every message
             with FileLock(folder / f"{name}.lock", timeout=0):
                 async with open_channel(name, options, say) as (channel, inbox):
                     settings = LiveChannelSettings(name, channel.settings, live, say)

@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     from agent.journal.runs import RunFolder
 
 MAX_PARALLEL_RUNS = 2
-"""Maximum number of parallel runs of a channel; those of one sender run one after another."""
+"""Maximum number of parallel runs per channel; a sender's runs are executed one after another."""
 _REPLY_TIMEOUT_S = 600.0
 """Seconds that a run waits for the user's reply."""
 _BUSY_S = 8.0  # seconds; messengers show "typing" for 5 to 10
-_MAX_FILES = 8  # files of one message; each is part of the prompt
+_MAX_FILES = 8  # files per message; each becomes part of the prompt
 _HELP = (
     "Ask a question, and I will find an answer with sources.\n"
     "/report .pdf sends the last answer as a file (.md .html .docx …), /new starts a new "
@@ -114,7 +114,7 @@ class Dialogue:
     # Messages
 
     async def take(self, message: Inbound) -> None:
-        """Receive a message; it is on disk when this returns."""
+        """Handle an incoming message; it is on disk when this returns."""
         if message.sender not in self._settings.allow:
             await self._refuse(message)
             return
@@ -129,7 +129,7 @@ class Dialogue:
 
     async def _refuse(self, message: Inbound) -> None:
         """Refuse an unknown sender: silently, or once with the configured text."""
-        # nothing is stored about unknown senders except that they were refused
+        # the only thing stored about unknown senders is that they were refused
         who = sha256(message.sender.encode()).hexdigest()[:24]
         if self._inbox.note(f"refused {who}"):
             return
@@ -213,7 +213,7 @@ class Dialogue:
         return self._inbox.spent_since(sender, midnight.timestamp())
 
     async def _research(self, message: Inbound) -> list[Part]:
-        """Run the question; return its answer in parts, or the error."""
+        """Run the question; return its answer or error, split into parts."""
         showing = asyncio.ensure_future(self._show_busy(message.thread))
         try:
             report = await self._first_report(message)
@@ -226,7 +226,7 @@ class Dialogue:
 
     async def _show_busy(self, thread: str) -> None:
         while True:
-            with suppress(ResearchError, BrowserError):  # not essential
+            with suppress(ResearchError, BrowserError):  # the typing indicator is not essential
                 await self._channel.busy(thread)
             await asyncio.sleep(_BUSY_S)
 
@@ -291,7 +291,7 @@ class Dialogue:
         begun = self._inbox.run_of(message.id)
         try:
             return self._runs.find(begun) if begun else None
-        except UsageError:  # deleted in the meantime: start again
+        except UsageError:  # the run was deleted in the meantime: start again
             return None
 
     async def _ask_user(self, message: Inbound, text: str, *, buttons: bool = False) -> str:
@@ -362,7 +362,7 @@ class Dialogue:
 
         async def attempt() -> None:
             nonlocal waits
-            # stored first: after a crash it is unknown whether the service received it
+            # stored first: after a crash, it is unknown whether the service received the part
             self._inbox.mark_part(message.id, part.n, TRYING)
             try:
                 files = await asyncio.to_thread(self._export, run, part.export)
@@ -394,7 +394,7 @@ class Dialogue:
 
 
 def _safe_name(name: str) -> str:
-    """Reduce a name to characters that are safe in file names: letters, digits, the extension."""
+    """Reduce a name to characters that are safe in file names: letters, digits and extension."""
     path = Path(name.replace("\\", "/").rpartition("/")[2])
     stem = "".join(c if c.isalnum() else "-" for c in path.stem)[:60].strip("-") or "file"
     end = "".join(c for c in path.suffix if c.isalnum() and c.isascii())[:10]

@@ -32,9 +32,9 @@ CREATE TABLE IF NOT EXISTS notes (
   channel TEXT, key TEXT, value TEXT, PRIMARY KEY (channel, key)) WITHOUT ROWID;
 """
 WAITING, HELD, DONE = "waiting", "held", "done"
-"""States of a message: to be answered, held for the question that follows, or done."""
+"""The states of a message: to be answered, held for the question that follows, or done."""
 TRYING, SENT, UNKNOWN, FAILED = "trying", "sent", "unknown", "failed"
-"""States of a part, in addition to WAITING."""
+"""The states of a part, in addition to WAITING."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Part:
 
 
 class Inbox(Notebook):
-    """The messages of one channel, in a database that all channels of a data folder share."""
+    """One channel's messages, in a database that all channels in a data folder share."""
 
     def __init__(self, data: Path, channel: str) -> None:
         """Open or create the database. Raises `UsageError` on failure."""
@@ -109,12 +109,12 @@ class Inbox(Notebook):
         )
 
     def run_of(self, message: str) -> str:
-        """Return the id of the run that answers a message, if it was started."""
+        """Return the id of the run that answers a message, or "" if it was not started."""
         row = self._fetch_row("SELECT run FROM messages WHERE channel=? AND id=?", message)
         return str(row[0] or "") if row else ""
 
     def last_run(self, thread: str) -> str:
-        """Return the id of the thread's last answered run."""
+        """Return the id of the thread's last run with an answer."""
         row = self._fetch_row(
             "SELECT run FROM messages WHERE channel=? AND thread=? AND run IS NOT NULL AND "
             "state='done' ORDER BY at DESC LIMIT 1",

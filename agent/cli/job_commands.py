@@ -239,7 +239,7 @@ async def _report_jobs(jobs: Jobs, *, until_empty: bool) -> None:
 async def _wait_for_parent_exit() -> None:
     parent = os.getppid()
     while True:
-        if os.getppid() != parent:  # an orphan gets another parent process
+        if os.getppid() != parent:  # the parent has exited, so another process is now the parent
             return
         await asyncio.sleep(_POLL_S)
 
@@ -324,7 +324,7 @@ monitor = _recurring_group(
     "Remove monitors. Their recorded changes are kept.",
     "Check a monitor now, in a worker.",
 )
-# Monitor flags; all others go to the runs that it starts.
+# Flags of the monitor itself; all others are passed to the runs that it starts.
 _MONITOR_FLAGS = ("name", "every", "zone", "words", "css", "when", "learn", "notify")
 
 

@@ -43,7 +43,7 @@ def _format_row(row: tuple[str, str]) -> str:
 
 
 def _rows(data: Path) -> list[tuple[str, str]]:
-    """Return the models, each with the name that --model accepts and a description."""
+    """Return each model's name, as accepted by --model, and its description."""
     rows = [(EXTRACTIVE, _EXTRACTIVE_DESCRIPTION)]
     for provider in PROVIDERS:
         if provider.key and provider.default:

@@ -30,7 +30,7 @@ _ACTIVITIES = {"model.request": "thinking", "answer.draft": "checking the answer
 
 
 class LiveView:
-    """Shows the last steps and a status line; clears itself at the end."""
+    """A view of the last steps and a status line, which is cleared at the end."""
 
     def __init__(self, verbose: int) -> None:
         from rich.console import Console  # noqa: PLC0415 - rich only on a terminal
@@ -53,7 +53,7 @@ class LiveView:
             get_renderable=self._render,
             refresh_per_second=8,
             transient=True,
-            redirect_stdout=False,  # it would print stdout text to stderr
+            redirect_stdout=False,  # redirection would print stdout text on stderr
         )
 
     def __enter__(self) -> Self:
@@ -87,7 +87,7 @@ class LiveView:
         if activity != self._activity:
             self._activity = activity
             if self._live.is_started:
-                self._live.refresh()  # now: the next step may end before the next frame
+                self._live.refresh()  # immediately, as the next step may end before the next frame
 
     def _render(self) -> Group:
         from rich.console import Group  # noqa: PLC0415 - as above
@@ -122,7 +122,7 @@ class StreamedReplies:
         self._speaker = ""
 
     def note(self, event: Event) -> None:
-        """Add a piece to its reply; a complete reply is no longer shown."""
+        """Add a piece to its reply; once a reply is complete, it is no longer shown."""
         if event.type == "model.delta":
             before = "" if event.data["anew"] else self._replies.get(event.place, "")
             self._replies[event.place] = before + event.data["text"]
@@ -157,7 +157,7 @@ def progress_view(*, quiet: bool, verbose: int) -> Iterator[Callable[[Event], No
             nonlocal announced
             if event.type == "corpus.indexed" and event.data["left"]:
                 if announced:
-                    return  # in a log, the beginning and the end are enough
+                    return  # in a log, the first and last messages are enough
                 announced = True
             for line in event_lines(event, verbose):
                 seconds = time.monotonic() - started

@@ -84,7 +84,7 @@ def get(name: str) -> None:
 @click.argument("name")
 @click.argument("value")
 def set_setting(name: str, value: str) -> None:
-    """Set one setting in the file. An invalid value changes nothing."""
+    """Set one setting in the file. If the value is invalid, the file is not changed."""
     print(save_setting(name, value))
 
 
@@ -98,7 +98,7 @@ def save_setting(name: str, value: str) -> str:
             checked.model, settings.get("base_url"), os.environ
         )  # raises for an unknown model
     values = getattr(checked, field)
-    if isinstance(values, tuple) and field != "search":  # a single string with commas
+    if isinstance(values, tuple) and field != "search":  # written as a single string with commas
         settings[field] = [str(one) for one in values]
     return f"{name} = {_toml(settings[field])} in {write_settings(settings)}"
 
@@ -149,7 +149,7 @@ def _field(name: str) -> str:
 
 
 def _toml(value: object) -> str:
-    # Strings, numbers and booleans are the same in JSON and TOML; objects are not.
+    # Strings, numbers and booleans are written the same in JSON and TOML, but objects are not.
     if isinstance(value, dict):
         return f"{{{', '.join(f'{_toml(key)} = {_toml(of)}' for key, of in value.items())}}}"
     if isinstance(value, list):
@@ -174,7 +174,7 @@ def _key_store() -> ValueStore:
 
 def load_keys_into_environment() -> None:
     """Add the stored keys to the environment, without replacing variables that are set."""
-    # Providers, search engines and their libraries read keys from there.
+    # Providers, search engines and their libraries read keys from the environment.
     store = _key_store()
     for variable in store.rows():
         if variable not in os.environ and (value := store.value(variable)):
@@ -203,14 +203,14 @@ def set_key(name: str) -> None:
 
 
 def keep_key(name: str) -> str:
-    """Read a provider's key, store it, and return its variable and location."""
+    """Prompt for a provider's key, store it, and return its variable and location."""
     variable = _key_variable(name)
     value = NonBlank("a key").convert(_read_hidden(variable), None, None).strip()
     return f"{variable} in {store_key(variable, value)}"
 
 
 def store_key(variable: str, value: str) -> str:
-    """Store a key for this process and all later runs, and return its location."""
+    """Store a key for this process and all later runs; return where it is stored."""
     store = _key_store()
     place = "keyring" if store.put(variable, value) else str(store.file)
     os.environ[variable] = value
@@ -251,7 +251,7 @@ def secret(ctx: click.Context, data_dir: Path) -> None:
 @switch("--totp", "Treat the secret as the key for one-time codes, and enter the current code.")
 @click.pass_obj
 def set_secret(store: SecretStore, name: str, origin: str, *, totp: bool) -> None:
-    """Store the secret NAME. Its value is prompted for, or read from standard input."""
+    """Store the secret NAME. You are prompted for its value, or it is read from standard input."""
     store.put(name, origin, _read_hidden("Key" if totp else "Value"), totp=totp)
     print_text(f"stored {name} for {store.origins()[name]}")
 

@@ -29,7 +29,7 @@ _CLIENTS = {
     "cursor": ".cursor/skills",
     "gemini": ".gemini/skills",
 }
-"""Where coding agents keep a user's skills, relative to the home folder."""
+"""Coding agents' folders for a user's skills, relative to the home folder."""
 _SKILL_NAME = "urchin-browser"
 _MAX_LINE_CHARS = 100  # characters of an instruction in a list
 

@@ -65,7 +65,7 @@ FORMATS = {
         "data_csv:render_csv",
         Content.DATA,
         "the data requested with `--schema`: one row per item, with the cited URLs; cells are"
-        " escaped so that none is run as a formula",
+        " escaped so that spreadsheets do not run them as formulas",
         "spreadsheets",
     ),
     ".bib": Format(

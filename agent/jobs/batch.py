@@ -1,7 +1,8 @@
-"""Batches: the questions in a file, queued under content-based ids, with results as files.
+"""Batches: the questions in a file, queued with content-based ids, and their result files.
 
 Results are in file order and contain nothing that differs between runs (times, run ids), so that an
-interrupted batch writes the same bytes as an uninterrupted one. All other fields are in `runs.csv`.
+interrupted and resumed batch writes the same bytes as an uninterrupted one. The remaining fields
+are in `runs.csv`.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class BatchItem:
 def read_batch(path: Path, flags: Mapping[str, Any]) -> list[BatchItem]:
     """Read questions: one per line, or .csv, .jsonl and .yaml files with a `question` field.
 
-    Other fields are flags of the question, with underscores; they override `flags`. Raises a
+    Other fields are flags for the question, with underscores; they override `flags`. Raises a
     `UsageError` that names the line or row.
     """
     try:
@@ -80,7 +81,7 @@ def read_batch(path: Path, flags: Mapping[str, Any]) -> list[BatchItem]:
             load_options(options)
         except UsageError as error:
             raise UsageError(f"{path}, {where}: {error}", hint=error.hint) from error
-        # If its text or flags are edited, a question is a new job.
+        # A question whose text or flags are edited becomes a new job.
         content = json.dumps([question, options], sort_keys=True, ensure_ascii=False)
         digest = hashlib.sha256(content.encode()).hexdigest()[:12]
         same[digest] = same.get(digest, 0) + 1
@@ -178,7 +179,7 @@ class Batch:
         return [known[name] for item in self.items if (name := self._job_id(item)) in known]
 
     def enforce_budget(self, jobs: Sequence[Job], spent: float, budget: float) -> bool:
-        """If the batch budget is spent, cancel jobs not yet started; return whether it is spent."""
+        """Return whether the batch budget is spent; if it is, cancel jobs that have not started."""
         if spent < budget:
             return False
         for job in jobs:

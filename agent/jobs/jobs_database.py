@@ -146,7 +146,7 @@ Value = TypeVar("Value")
 
 
 class NoteTable(Generic[Value]):
-    """The notes of one kind by name, with values of one type: schedules, monitors, changes."""
+    """Notes of one kind, by name, with values of one type: schedules, monitors, changes."""
 
     def __init__(self, database: JobsDatabase, kind: str, type_: type[Value]) -> None:
         self._database = database
@@ -162,7 +162,7 @@ class NoteTable(Generic[Value]):
         return {row.name: self._adapter.validate_json(row.value) for row in rows}
 
     def get(self, name: str) -> Value | None:
-        """Read a note, or return None."""
+        """Read a note; None if it does not exist."""
         query = sa.select(_notes.c.value).where(self._ours, _notes.c.name == name)
         with self._database.engine.connect() as connection:
             text = connection.scalar(query)
@@ -203,7 +203,7 @@ def _create_engine(url: str) -> sa.Engine:
             raise JobsUnavailable("the Postgres driver is not installed", hint=hint) from error
     if backend != "sqlite" or not parsed.database:
         raise UsageError(f"unsupported database: {backend}", hint="Use SQLite or Postgres.")
-    # seconds to wait for other processes' writes
+    # seconds to wait for other processes to finish writing
     engine = sa.create_engine(parsed, connect_args={"timeout": 30})
 
     @event.listens_for(engine, "connect")

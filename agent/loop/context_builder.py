@@ -1,6 +1,7 @@
 """Builds the first messages of a loop: memory, the open page, files and the question.
 
-Everything added is also registered in the run's provenance, which later decides what may be sent.
+Everything added is also registered in the run's provenance, which later determines what may be
+sent.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ class ContextBuilder:
     """Builds the first messages of a loop: the question with the open page, files and memory.
 
     `captured` are (type, text) pairs that are added to the prompt. `is_public_run(id)` says whether
-    a run read nothing private. After a call for the main loop, `skills` has the names of the skills
-    in the prompt, and `layers` the memory layers in it.
+    a run read nothing private. After a call for the main loop, `skills` contains the names of the
+    skills in the prompt, and `layers` the memory layers in it.
     """
 
     context: ToolContext
@@ -63,8 +64,7 @@ class ContextBuilder:
         if memory is None and self.page is None and not self.captured:
             return self._redacted([Message("user", question, question=question)])
         layers = await self._load_layers(question)
-        # If there are too many entries to show them all, they are ranked by embeddings if
-        # available.
+        # If there are too many entries to show, they are ranked, by embeddings if available.
         entries = candidates(layers)
         near: dict[str, float] = {}
         if len(entries) > SHOWN_WITHOUT_FILTER:
@@ -129,14 +129,14 @@ class ContextBuilder:
         self._observed = observed
 
     async def _read_file(self, web: Web | None, path: Path) -> tuple[str, Observation]:
-        """Read a file; returns its content as text for the prompt and as data."""
+        """Read a file; returns its content as text for the prompt and as structured data."""
         if await asyncio.to_thread(path.is_dir):
             hint = f"Search its files with --corpus {path}."
             raise UsageError(f"{path} is a folder, not a file", hint=hint)
         if web is None or not await asyncio.to_thread(path.is_file):
             raise UsageError(f"cannot read the file {path}", hint="Check the path of --file.")
         uri = web.reader.files.address(path)
-        # The reader extracts the text of every kind of document, and makes it citable like a page.
+        # The reader extracts text from any kind of document, and makes it citable like a page.
         kind = mimetypes.guess_type(path.name)[0] or ""
         if kind.startswith(_UPLOAD_ONLY_TYPES):
             text = f"{inert(clean(path.name))}, {kind}: it can be uploaded to a page (UPLOAD)"
@@ -165,7 +165,7 @@ class ContextBuilder:
 
         Layer entries are added only if they occur in `shown`, the text of the messages. Memories
         are private even if their text comes from the web, because the run that wrote them may have
-        read something private. The exception is facts that a public run found on pages.
+        read something private. The exception is facts that a public run found on web pages.
         """
         provenance = self.context.provenance
         for layer in (layers.profile, layers.memories, layers.sessions):
@@ -193,4 +193,4 @@ class ContextBuilder:
 
 
 _UPLOAD_ONLY_TYPES = ("image/", "audio/", "video/")
-"""Media types without text to extract; such files can only be uploaded."""
+"""Media types that contain no extractable text; such files can only be uploaded."""

@@ -1,7 +1,8 @@
-"""Reports in sections: the outline, the tasks of the sections, and joining the sections.
+"""Reports in sections: their outline, their tasks, and joining the sections.
 
-The text of each section is kept as written: its citations refer to passages of the run, so they
-stay valid. The model adds a summary above the sections, and what is disputed or unknown below them.
+The text of each section is kept as written: its citations refer to the run's passages, so they stay
+valid. The model adds a summary above the sections, and a list of disputed and unknown points below
+them.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
 
 SUMMARY, CONTESTED = "Summary", "What is contested"
 EXTRACTIVE_REQUEST: Final = "[Report: write what was read on the question as a report.]"
-"""The request for a report to the extractive model, which makes its own outline."""
+"""The request to the extractive model for a report; it makes its own outline."""
 FAILED: Final = "Failed: "
-"""Prefix of the text of a part that failed with an error."""
+"""Prefix of the text of a section or subtask that failed with an error."""
 MIN_SECTIONS: Final = 2
 """Minimum number of sections of a report."""
 _HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$", re.MULTILINE)
@@ -37,7 +38,7 @@ _NONE_WORDS: Final = frozenset({"", "none", "nothing", "no", "not applicable", "
 class Section:
     """A section: its heading, its task, and its text once written.
 
-    `searches` are those that the user approved.
+    `searches` are the searches that the user approved.
     """
 
     heading: str
@@ -78,7 +79,7 @@ def read_outline(reply: str, most: int) -> list[Section]:
 
 
 def section_task(question: str, section: Section, outline: Sequence[Section]) -> str:
-    """Write the task of a section, which names the others so that they do not overlap."""
+    """Write a section's task, which lists the other sections so that they do not overlap."""
     others = "; ".join(other.heading for other in outline if other is not section) or "nothing else"
     task = section.task
     if section.searches:

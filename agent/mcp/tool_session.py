@@ -35,7 +35,7 @@ CONSENT_SCHEMA: Final = {
     "type": "object",
     "properties": {"yes": {"type": "boolean", "title": "Do it"}},
 }
-"""The form in which MCP elicitation asks the user a question."""
+"""The form that MCP elicitation shows the user for a question."""
 
 
 CLIENT_NAMES: Final = {
@@ -60,7 +60,7 @@ CLIENT_NAMES: Final = {
     "WAIT": "browser_wait_for",
     "WEB_SEARCH": "search",
 }
-"""The names under which a client knows the tools."""
+"""Our tools' names, mapped to the names that clients know."""
 _TOOL_NAME: Final = re.compile(rf"\b(?:{'|'.join(CLIENT_NAMES)})\b(?!_)")
 
 
@@ -72,7 +72,7 @@ def translate_tool_names(text: str) -> str:
 class Consent:
     """Asks a client's user for approval by elicitation, if the client can show questions.
 
-    On a connection that allows no requests to the client, the question is returned as the result
+    If the connection does not allow requests to the client, the question is returned as the result
     (`pending`), and the client repeats the call with the answer. Earlier approvals are included,
     since a call may ask more than once.
     """
@@ -91,7 +91,7 @@ class Consent:
         if ctx.session.can_send_request:
             form = question.message, CONSENT_SCHEMA
             return _agreed(await ctx.session.elicit_form(*form, ctx.request_id))
-        # The approvals, followed by the latest question.
+        # The approvals so far, followed by the latest question.
         asked: list[str] = json.loads(ctx.request_state or "[]")
         agreed, answer = asked[:-1], (ctx.input_responses or {}).get("yes")
         if isinstance(answer, ElicitResult) and asked:
@@ -159,13 +159,13 @@ class ToolSession(ToolCalls):
 
 @asynccontextmanager
 async def open_session(live: Callable[[], Options]) -> AsyncIterator[ToolSession]:
-    """Open the shared state; closes the browser and everything else after the block."""
+    """Open the shared state; the browser and everything else are closed after the block."""
     async with AsyncExitStack() as stack:
         session = ToolSession(live, stack)
         stack.callback(session.context.close)
         yield session
         for job in (
             session.background
-        ):  # interrupted tasks are in the journal, and another run completes them
+        ):  # interrupted tasks are in the journal, so another run can complete them
             job.cancel()
         await asyncio.gather(*session.background, return_exceptions=True)

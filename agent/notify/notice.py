@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file sent with a notice; `name` contains no folder."""
+    """A file sent with a notice; `name` does not include a folder."""
 
     name: str
     body: bytes = field(repr=False)

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from agent.options import Options
 
 Sender = Callable[[str, "Notice"], Awaitable[None]]
-"""Sends the notice to the target, given without its scheme. Errors become the outcome."""
+"""Sends a notice to a target, given without its scheme. Errors become the outcome."""
 
 SECRET = "WEBHOOK_SECRET"  # noqa: S105 - the variable's name
 _BASE64 = "whsec_"
@@ -142,7 +142,8 @@ async def _mail(server: MailServer, to: Sequence[str], options: Options, notice:
         await send_mail(build_mail(notice, server.sender, to), server, egress.proxy_url)
 
 
-# Webhooks are signed as in standardwebhooks.com; most languages have libraries to check that.
+# Webhooks are signed as specified at standardwebhooks.com; most languages have libraries to verify
+# this.
 
 
 def _url_and_key(url: str, environ: Mapping[str, str]) -> tuple[str, bytes]:

@@ -54,7 +54,7 @@ def add_closest(report: Report, text: str, evidence: Evidence) -> None:
 
 
 def _shorten(passage: Passage, sentence: str) -> str:
-    """Return the passage, or as many of its sentences around one as `MAX_CHARS` allows."""
+    """Return the passage, or as many sentences around the given one as fit in `MAX_CHARS`."""
     if len(passage.text) <= MAX_CHARS:
         return passage.text
     for most in range(MAX_SENTENCES, 1, -1):

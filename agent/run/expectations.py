@@ -56,8 +56,8 @@ class Expectation(BaseModel):
     """The requirements for a report; only the status has a default.
 
     Patterns are regular expressions searched for in the answer, ignoring case. Globs are matched
-    against the addresses of the sources: globs without `://` from the host on, globs without `/`
-    against the host alone. `from_pages`: no sentence may be based only on a search result.
+    against source addresses: globs without `://` start at the host, and globs without `/` match
+    only the host. With `from_pages`, no sentence may be based only on a search result.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -1,9 +1,9 @@
-"""The post-run tasks: claimed before the run's end is recorded, run after its answer.
+"""The post-run tasks: claimed before the end of the run is recorded, and run after its answer.
 
-What a run writes into memory is computed only from its events, so that another process can finish
-the jobs of a run that was killed after its answer. Each run with unfinished jobs has an empty file
-in a folder next to the runs, locked by the process that works on it. If a process is killed, its
-lock is released, but the file remains.
+Everything that a run writes to memory is computed from its events alone, so another process can
+finish the jobs of a run that was killed after its answer. Each run with unfinished jobs has an
+empty file in a folder next to the runs, locked by the process that works on it. If a process is
+killed, its lock is released, but the file remains.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ if TYPE_CHECKING:
 
 
 FACTS: Final = "facts"
-"""The name in the record of the job that writes the findings of a run into memory."""
+"""The job that writes a run's findings to memory, as named in the record."""
 DAY_LOG: Final = "day-log"
-"""The job that writes a run into a wiki's daily log."""
+"""The job that adds a run to a wiki's daily log."""
 JOBS_DONE_EVENT: Final = "run.settled"
 """The event recorded once all jobs of a run are done."""
 MARKERS_FOLDER: Final = "unsettled"
 MAX_KILLED_RUNS: Final = 3
-"""Maximum number of killed runs that one run finishes the jobs of; later runs do the others."""
+"""Maximum number of killed runs whose jobs one run finishes; later runs finish the others."""
 IN_PROCESS_MEMORY: Final = ""
 """The name of a memory object passed by a caller, which other processes cannot open."""
 
@@ -93,18 +93,19 @@ class UnfinishedRuns:
 
 
 def remove_marker(lock: FileLock) -> None:
-    """Remove the marker of an unfinished run; its record already says that its jobs are done."""
+    """Remove the marker of an unfinished run, once its record shows that its jobs are done."""
     lock.release()
     Path(lock.lock_file).unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, slots=True)
 class JobNotes:
-    """Inputs of the jobs besides the events; recorded in `run.finished` for other processes.
+    """The jobs' inputs other than events; recorded in `run.finished` for other processes.
 
     `messages` is the length of the final conversation. `used` lists the ids of the memories in its
-    prompt. `memory` is the name of the memory to write to. `asks` says whether a language model is
-    needed. `wiki` is the folder of the wiki whose daily log is written, empty if there is none.
+    prompt. `memory` is the name of the memory to write to. `asks` is true if the jobs need a
+    language model. `wiki` is the folder of the wiki whose daily log is updated; empty if there is
+    none.
     """
 
     messages: int
@@ -153,13 +154,13 @@ class PendingJobs:
 
 
 def event_time_ms(event: Event) -> int:
-    """Return when an event was written, in milliseconds since the epoch."""
+    """Return the time at which an event was written, in milliseconds since the epoch."""
     return int(datetime.fromisoformat(event.at).timestamp() * 1000)
 
 
 @dataclass(frozen=True, slots=True)
 class BackgroundJobs:
-    """The jobs of this process's run; they survive if it is killed between its answer and `run`."""
+    """The jobs of this process's run; if it is killed after its answer, they can still be run."""
 
     notes: JobNotes
     _services: RunServices
@@ -173,8 +174,8 @@ class BackgroundJobs:
     ) -> BackgroundJobs | None:
         """Claim the jobs before the end is recorded; None without a memory.
 
-        If marking the run as unfinished fails (a full disk), a note is recorded: the jobs still
-        run, but they are lost if this process is killed first.
+        If the run cannot be marked as unfinished (for example, because the disk is full), a note is
+        recorded: its jobs still run, but are lost if this process is killed first.
         """
         context, options, layers = services.context, services.options, builder.layers
         if context.memory is None:
@@ -238,7 +239,7 @@ class JobRunner:
                 except JournalError:  # deleted or damaged: its jobs cannot be run
                     remove_marker(lock)
                     continue
-                with suppress(JournalError):  # not writable now: another run will do them
+                with suppress(JournalError):  # not writable now: another run will finish them
                     finished += await self._finish_claimed(record, lock)
             finally:
                 lock.release()
@@ -266,11 +267,11 @@ class JobRunner:
     ) -> bool:
         """Run the jobs of a locked run; returns whether it is finished now."""
         pending = PendingJobs.from_record(record)
-        # A timestamp covers the entire record: writing more events would make it invalid.
+        # A timestamp covers the entire record, so writing more events would invalidate it.
         if pending is None or record.folder.stamps():
             remove_marker(lock)
             return False
-        if pending.notes.memory != self.name:  # left to a run on that memory
+        if pending.notes.memory != self.name:  # left for a run that uses that memory
             return False
         redactor = Redactor(find_secrets(os.environ))
         with closing(Journal(record.folder)) as journal:
@@ -294,7 +295,7 @@ class JobRunner:
         Returns False if a job needs a language model and there is none, or no budget for it.
         """
         report, progress, builder = pending.report, pending.progress, pending.builder
-        # Jobs that need no model.
+        # Jobs that do not need a model.
         if FACTS not in progress.done:
             used = pending.notes.used
             await asyncio.to_thread(save_findings, self.memory, report, builder.playbook, used)
@@ -347,7 +348,7 @@ def can_ask(model: Model, budget: Budget) -> bool:
 def save_findings(
     memory: Memory, report: Report, steps: Sequence[str] = (), used: Sequence[int] = ()
 ) -> None:
-    """Write the findings of a run, or its failure, into memory and into the sealed log.
+    """Write a run's findings, or its failure, to memory and the sealed log.
 
     `steps` are the run's successful searches and page reads; `used` are the ids of the memories in
     its prompt.

@@ -1,4 +1,4 @@
-"""A browser session kept open between commands: a process of the user's that listens on a socket.
+"""A browser session kept open between commands by a background process that listens on a socket.
 
 `python -m agent.run.kept_browser FOLDER` reads the run's options as JSON from standard input, and
 listens on a socket in FOLDER, which only the user can access. A request is one line of JSON,
@@ -79,7 +79,7 @@ def _connected(folder: Path) -> socket.socket | None:
     try:
         with chdir(folder):  # systems limit socket paths to about 100 characters
             connection.connect(SOCKET)
-    except OSError:  # no socket, or no process listens on it any more
+    except OSError:  # no socket, or no process is listening on it any more
         connection.close()
         return None
     return connection

@@ -1,4 +1,4 @@
-"""Reads the pages of an earlier report again, and searches for quotes that they have lost."""
+"""Rereads the pages of an earlier report, and searches for quotes that are no longer on them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CONCURRENT_READS: Final = 6  # pages read concurrently; each host has its own de
 MAX_SEARCHES: Final = 8
 """Maximum number of searches for pages that are gone or no longer contain the quoted words."""
 RESULTS_READ: Final = 3
-"""Pages read per search: moved words are on the first ones, if they are found at all."""
+"""Pages read per search: if moved text is found at all, it is on one of the first results."""
 QUERY_CHARS: Final = 150
 """Maximum length of such a query: engines truncate longer ones."""
 _GONE_STATUSES: Final = (404, 410)  # HTTP statuses that mean that a page no longer exists
@@ -39,7 +39,7 @@ _GONE_STATUSES: Final = (404, 410)  # HTTP statuses that mean that a page no lon
 
 @dataclass(slots=True)
 class RereadPage:
-    """A page of the earlier report, read again: `source` is None if it could not be read.
+    """A page of the earlier report, read again; `source` is None if it could not be read.
 
     `moved_to` is the address that it redirected to, `archived` the address of an archived copy.
     """
@@ -102,7 +102,7 @@ async def read_again(
 async def search_for_lost_quotes(
     context: ToolContext, web: Web, archive: str, lost: Sequence[tuple[RereadPage, str]]
 ) -> None:
-    """Search for lost words, read the pages found, and look up archived copies of the old pages."""
+    """Search for lost quotes, read the pages found, and look up archived copies of old pages."""
     calls = Policy(Registry([web_search]), context)
     for number, (page, words) in enumerate(lost[:MAX_SEARCHES], 1):
         if page.then.via == "file":
@@ -122,7 +122,7 @@ async def search_for_lost_quotes(
 
 
 def _quotes_found(then: ReportSource, page: Page) -> list[str]:
-    """Return the page's quotes that occur in a later version of it, or in another page."""
+    """Return the quotes of `then` that occur in `page`: a later version of it, or another page."""
     after = split_passages(page.document.text if page.document else "", 0)
     return [
         quote for quote in then.quotes if compare_words(quote, quote, (), after).state == "stands"

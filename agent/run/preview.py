@@ -47,7 +47,7 @@ def preview(question: str, options: Options, environ: Mapping[str, str]) -> str:
     )
     functions = tool_specs(tools) if native else []
 
-    # Each step sends the entire conversation again, which grows with every page read.
+    # Each step resends the entire conversation, which grows with every page read.
     steps = min(LIKELY_STEPS, options.max_steps or options.effort.steps)
     first = tokens(system) + tokens(json.dumps(functions)) + tokens(question)
     read = context.limits.read_tokens * sum(range(steps))

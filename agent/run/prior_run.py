@@ -1,4 +1,4 @@
-"""A run that starts from a record: its own if it is resumed, or another run's recorded web."""
+"""A run that starts from a record: its own, if resumed, or another run's, as a recorded web."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ class PriorRun:
     """The record that a run starts from.
 
     A `resumed` run continues the recorded run: its events are reused and not written twice.
-    Otherwise another model is asked, using the recorded web; with `live`, pages and searches that
-    the record lacks come from the live web. With `sections`, the sections of the recorded report
-    that have text are kept, with all sources, and the others are researched on the web.
+    Otherwise another model answers the question, using the recorded web; with `live`, pages and
+    searches that are missing from the record come from the live web. With `sections`, the sections
+    of the recorded report that have text are kept, with all sources, and the others are researched
+    on the web.
     """
 
     source: RunRecord
@@ -67,12 +68,12 @@ class PriorRun:
 
     @property
     def read_private(self) -> bool:
-        """Whether the run read private text, or its record is too old to say."""
+        """Whether the run read private text; also true if its record is too old to contain this."""
         return not self.origins_read or not PRIVATE_KINDS.isdisjoint(self.origins_read)
 
     @property
     def logged_in(self) -> bool:
-        """Whether the browser has logins of the user, apart from those made during the run."""
+        """Whether the browser has any of the user's logins, except those made during the run."""
         # A resumed run starts with the browser state that the interrupted run saved.
         own_state = str(self.source.folder.browser_state)
         starts = self.source.events_of("run.started")
@@ -143,8 +144,8 @@ class ResumedCalls:
 class RecordedWebCalls:
     """Answers another model's tool calls from the record of a run.
 
-    A search is found by its words, a page by its address, regardless of the query. Other calls are
-    made with `live`; if it is None, they fail.
+    Searches are looked up by their words, and pages by their address, regardless of the query.
+    Other calls are made with `live`; if it is None, they fail.
     """
 
     def __init__(self, record: RunRecord, write: Record, live: Caller | None) -> None:
@@ -159,7 +160,7 @@ class RecordedWebCalls:
         )
 
     async def run(self, call: ToolCall, place: str) -> Callable[[], Observation]:
-        """Find the result of the same call, made at any place."""
+        """Find the result of the same call at any place."""
         found = self._results.get(_key(call)) or self._read_recorded_page(call)
         if found is None and self._live is not None:
             return await self._live.run(call, place)
@@ -178,7 +179,7 @@ class RecordedWebCalls:
         return finish
 
     def _read_recorded_page(self, call: ToolCall) -> Observation | None:
-        """Read a recorded page, with another query or starting at another passage."""
+        """Read a recorded page, with a different query or starting at a different passage."""
         arguments = _arguments(call.name, call.param) if call.name in _READING_TOOLS else None
         if arguments is None or normalize(arguments.url) not in self._pages:
             return None
@@ -202,7 +203,7 @@ class RecordedWebCalls:
 
 
 def _key(call: ToolCall) -> tuple[str, str]:
-    """Return the key that identifies a call; searches are compared without case and spacing."""
+    """Return the key that identifies a call; searches are compared ignoring case and spacing."""
     arguments = _arguments(call.name, call.param)
     if arguments is None:
         return call.name, call.param

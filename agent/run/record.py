@@ -62,7 +62,7 @@ _OWN_SYSTEM_PROMPT: Final = (
     VALUES,
     CONDENSE,
 )
-"""Places of model calls that do not use the system prompt of the loops."""
+"""Places of model calls that do not use the loops' system prompt."""
 
 _ONCE_PER_PLACE: Final = frozenset(
     {
@@ -78,7 +78,7 @@ _ONCE_PER_PLACE: Final = frozenset(
         PRIMARY,
     }
 )
-"""Events that occur once per place: a resumed run does not write them again."""
+"""Events that occur once per place; a resumed run does not write them again."""
 
 
 class RunRecord:
@@ -115,7 +115,7 @@ class RunRecord:
         return str(self.started["question"])
 
     def require_question(self) -> RunRecord:
-        """Return this record; raises `UsageError` for an audit or a recheck: they have no loop."""
+        """Return this record; raises `UsageError` for an audit or a recheck, which have no loop."""
         work = self.started.get("work", "question")
         if work != "question":
             hint = "`research verify` compares its quotes with the saved pages; "
@@ -146,7 +146,7 @@ class RunRecord:
         return found if isinstance(found, dict) else None
 
     def approval(self) -> PlanApproval:
-        """What the user answered and approved before the run, until it was interrupted."""
+        """The user's answer and approved plan, as recorded before the run was interrupted."""
         answers = [event.data["answer"] for event in self.events_of("plan.clarified")]
         plans = [event.data["text"] for event in self.events_of("plan.approved")]
         return PlanApproval(
@@ -155,13 +155,13 @@ class RunRecord:
 
     @property
     def sections(self) -> list[Section]:
-        """The sections of its report, as written; empty for other kinds of answers."""
+        """The sections of its report, as last recorded; empty if the answer is not in sections."""
         written = self.events_of("sections")
         return [Section.from_row(row) for row in written[-1].data["sections"]] if written else []
 
     @property
     def kept_sections(self) -> list[Section]:
-        """The sections taken over from an earlier report; those without text are new."""
+        """The sections carried over from an earlier report; those without text are new."""
         kept = self.events_of("sections.kept")
         return [Section.from_row(row) for row in kept[-1].data["sections"]] if kept else []
 
@@ -229,7 +229,7 @@ class RunRecord:
         return None
 
     def messages(self, request: Event) -> list[Message]:
-        """Read the messages that were new in a request, with the passages shown in them."""
+        """Read the messages that a request added, with the passages shown in them."""
         blob, passage = self.folder.blob, self.evidence.passage
         return [message_from_row(row, blob, passage) for row in request.data["messages"]]
 
@@ -302,7 +302,7 @@ class RunRecord:
         )
 
     def copy_sources(self, journal: Journal) -> None:
-        """Copy the sources into the record of another run, so that it is complete by itself."""
+        """Copy the sources into another run's record, so that it is self-contained."""
         for event in self.events:
             if event.type == "source.added":
                 for name in ("text", "body"):
@@ -350,8 +350,8 @@ class ResumedModel(ModelWrapper):
     ) -> ModelReply:
         """Return the recorded reply to the same request, otherwise the live model's."""
         digest = request_digest(system, messages)
-        # The recorded run continued without these notes on old steps. Adding them would make its
-        # next requests differ from the record.
+        # The recorded run failed to summarise these old steps and went on without. Adding a summary
+        # would make its next requests differ from the record.
         if digest in self._failed:
             raise ModelUnavailable("the recorded run did not summarise these steps")
         if known := self._replies.get(digest):

@@ -37,7 +37,7 @@ _PLACES_OF_TASK: Final = {
 }
 """The place in the journal of the request for each task, if one was made."""
 DIFF_LINES: Final = 12
-"""Maximum number of diff lines shown; the first ones show what is wrong."""
+"""Maximum number of diff lines shown; the first ones are enough to see what is wrong."""
 DIFF_WIDTH: Final = 160
 """Width at which long lines are wrapped, so that only the part that differs is shown."""
 
@@ -45,14 +45,15 @@ DIFF_WIDTH: Final = 160
 async def replay(record: RunRecord) -> Report:
     """Replay a run from its record and produce the same answer, byte for byte.
 
-    Raises `ReplayDiverged` if the run would now send its model or tools a different request.
+    Raises `ReplayDiverged` if the run would now make a different model request or tool call.
     """
     question, evidence = record.require_question().question, record.evidence
     options, budget = record.options, RecordedBudget(record)
     builder = ReportBuilder(question, evidence, budget)
     for event in record.events_until_end():
         builder.add(event)
-    # Objections to the answer are recorded at `review`, objections to a section at its loop.
+    # Objections to the answer are recorded at `review`, objections to a section at the section's
+    # loop.
     reviews = {event.place.partition("/")[0]: event.data for event in record.events_of(REVIEW)}
     offers = record.events_of("tools.offered")
     tools = offers[0].data if offers else {}
@@ -112,7 +113,7 @@ class Interrupted(Exception):
 
 
 class NoLiveModel:
-    """The model of a replay, asked when the record has no reply; it always fails.
+    """The model used in a replay when the record has no reply; it always fails.
 
     It fails as the recorded call did, or with `ReplayDiverged` if there was no such call.
     """
@@ -127,7 +128,7 @@ class NoLiveModel:
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
         """Raise the limit or the error that ended the recorded call, or `ReplayDiverged`."""
         self._fail_as_recorded(request_digest(system, messages))
-        if asks_for_notes(system):  # the recorded run cut old steps without asking for notes
+        if asks_for_notes(system):  # the recorded run cut old steps without a summary
             raise ModelUnavailable("these steps were not summarised")
         details = difference(self._record, messages)
         raise ReplayDiverged(f"the run sends its model a different request {details}")
@@ -174,7 +175,7 @@ class NoLiveModel:
 
 
 def _limit_of(record: RunRecord, loop: str = "") -> str | None:
-    """Return the limit that ended a loop, otherwise the one that ended the run, otherwise None."""
+    """Return the limit that ended a loop, or else the one that ended the run, or None."""
     limits = [e.data["limit"] for e in record.events_of("limit.reached") if e.place == loop]
     if not limits:
         limits = [event.data["limit"] for event in record.events_of("answer.draft")]
@@ -204,8 +205,8 @@ class RecordedCalls:
 class RecordedBudget(Budget):
     """A budget that ends where the recorded run ended, regardless of the clock.
 
-    It never runs out before that: whether a task was done is decided by `NoLiveModel.takes` from
-    the record.
+    It never runs out before that: `NoLiveModel.takes` decides from the record whether a task was
+    done.
     """
 
     def __init__(self, record: RunRecord, loop: str = MAIN) -> None:
@@ -254,7 +255,7 @@ def difference(record: RunRecord, messages: Sequence[Message]) -> str:
         same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
         candidates.append((same, -abs(len(loop) - len(messages)), request.place, list(loop)))
     if not candidates:
-        return "the record has no request"
+        return "the record contains no requests"
 
     # The most similar one has the longest common prefix, then the closest length.
     n, _, place, recorded = max(candidates, key=lambda row: row[:2])

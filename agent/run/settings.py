@@ -78,7 +78,7 @@ EMPTY_BUDGET = 1e-9
 
 
 def spendable_usd(options: Options) -> float | None:
-    """Return what a run may spend: its own budget, or what is left of the daily or monthly one."""
+    """Return the smallest of a run's own budget and the remaining daily and monthly budgets."""
     limits = list(remaining_budget(options).values())
     if options.budget is not None:
         limits.append(options.budget)
@@ -99,7 +99,7 @@ def remaining_budget(options: Options, spending: Spending | None = None) -> dict
 def _highest_price(
     options: Options, environ: Mapping[str, str]
 ) -> Callable[[int, int], float] | None:
-    """Return the price of a call (input, output tokens) to the most expensive model, if known."""
+    """Return a function that prices a call (tokens in, out) to the costliest model, or None."""
     named = [(options.model, options.base_url), *((name, None) for name in options.fallback)]
     if options.judge:
         named.append((options.judge, options.base_url))
@@ -133,7 +133,7 @@ PROJECT_SKILLS = (".urchin/skills", ".agents/skills", "skills")
 
 
 def load_skills(options: Options, *, config: bool) -> Sequence[Skill]:
-    """Find the skills that the settings allow by name.
+    """Find the skills that the settings select by name.
 
     They come from the user's folders and, with `config`, from those in the current folder.
     """
@@ -159,7 +159,7 @@ def learned_habits(data: Path, record: Record) -> Habits:
         from agent.run.proposed_skills import propose_skill  # noqa: PLC0415 - few runs propose one
 
         path = propose_skill(data, site, habit)
-        if path is not None:  # only its name, as the journal may be shared
+        if path is not None:  # only the file name, as the journal may be shared
             record("skill.proposed", name=path.parent.name, site=site, times=habit.times)
 
     return Habits(data / "habits.json", propose)
@@ -168,8 +168,8 @@ def learned_habits(data: Path, record: Record) -> Habits:
 def recorded_settings(options: Options) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the settings as the journal records them, and the paths among them.
 
-    The journal may be shared, so it gets JSON values without secrets, and only the last component
-    of each path. The full paths stay in the run's folder.
+    The journal may be shared, so it contains JSON values without secrets, and only the last
+    component of each path. The full paths are kept in the run's folder.
     """
     recorded = dump_options(options)
     shown = {
@@ -188,7 +188,7 @@ def _has_paths(value: object) -> bool:
 
 
 def _without_folders(value: Any) -> Any:
-    """Cut the folders out of models' names, also after `SHORT=`."""
+    """Remove the folder from a model's name, also after `SHORT=`."""
     if not isinstance(value, str):
         return value and [_without_folders(one) for one in value]
     short, equals, name = value.partition("=")

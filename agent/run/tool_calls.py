@@ -36,15 +36,15 @@ if TYPE_CHECKING:
     from agent.tools.context import Web
 
 SNAPSHOT_TOKENS: Final = 1_200
-"""Maximum size of a page snapshot: half of all calls return one. FIND searches the rest."""
+"""Maximum size of a page snapshot, which half of all calls return. FIND searches the rest."""
 MAX_KEPT_PAGES: Final = 200
-"""Maximum number of pages kept as resources; above it, all are dropped."""
+"""Maximum number of pages kept as resources; once it is exceeded, all are dropped."""
 SOURCE_NUMBER_OFFSET: Final = 10_000
-"""Added to source numbers after such a reset, so that no name refers to two pages."""
+"""Added to source numbers after all pages are dropped, so that no name refers to two pages."""
 
 
 class ToolCalls:
-    """Calls the built-in tools for one caller; everything opened is closed with `stack`.
+    """Calls the built-in tools for one caller; everything that it opens is closed with `stack`.
 
     `live` returns the current settings, which apply to searching, reading and the choice of tools.
     The caller's permissions stay as they were at the start.
@@ -114,9 +114,9 @@ class ToolCalls:
         *,
         on_page: bool = False,
     ) -> Observation:
-        """Call a tool as a run does; `approve` asks the user; None if no user is available.
+        """Call a tool as a run does; `approve` asks the user, and is None if no user is available.
 
-        Calls that are `on_page` run one at a time and keep no sources.
+        Calls with `on_page` run one at a time, and their sources are not kept.
         """
         given = {name: value for name, value in arguments.items() if value is not None}
         if on_page:
@@ -125,7 +125,8 @@ class ToolCalls:
         return await self._run(approve, tool, given, self._kept_evidence())
 
     def _kept_evidence(self) -> Evidence:
-        # Sources are kept as resources, but a long-running server must not grow without limit.
+        # Sources are kept as resources, but the memory use of a long-running server must be
+        # bounded.
         evidence = self.context.evidence
         if len(evidence.sources) + len(evidence.snippets) > MAX_KEPT_PAGES:
             block = next(iter(evidence.sources or evidence.snippets)).n // SOURCE_NUMBER_OFFSET
@@ -142,20 +143,21 @@ class ToolCalls:
         await self.web()
         context = replace(self.context, approve=approve, evidence=evidence)
         self.note_user_words(" ".join(map(str, arguments.values())))
-        # Only such callers have these tools: their own model wrote the script or provided the file.
+        # Only such callers have these tools, whose script or file comes from the caller's own
+        # model.
         scripting = ((name, "") for name in SCRIPTING_TOOLS)
         tools = apply_tool_rules((*available_tools(context), *scripting), self.options).registry()
         calls = ProvenanceCalls(Policy(tools, context), self.provenance, self._given)
         return (await calls.run(ToolCall(tool, json.dumps(arguments)), ""))()
 
     def note_page_words(self, url: str, text: str) -> None:
-        """Record page text that a client received by other means than `call`."""
+        """Record page text that a client received other than through a tool call."""
         kind = Kind.PAGE if self.provenance.is_personal(url) else Kind.WEB
         self.provenance.add(text, kind, url)
 
     def note_user_words(self, text: str) -> None:
-        """Treat a client's text as the user's, unless it has received something private."""
+        """Treat a client's text as the user's, unless the client has received private text."""
         if not self.provenance.private_for(SEARCH_SITE):
-            # A URL would count as one that the user allows to be opened with their logins.
+            # A URL would count as one that the user allows the run to open with their logins.
             words = " ".join(word for word in text.split() if "://" not in word)
             self.provenance.add(words, Kind.USER)

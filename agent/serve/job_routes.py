@@ -24,7 +24,7 @@ Short = Annotated[str, StringConstraints(strip_whitespace=True, max_length=400)]
 JOBS_LISTED: Final = 100
 """Maximum number of jobs in a list; `research queue list` shows all."""
 CHANGES_LISTED: Final = 5
-"""Maximum number of changes per monitor in a list; a monitor requested by name has all."""
+"""Maximum number of changes per monitor in a list; a request for one monitor returns all."""
 
 
 class JobForm(BaseModel):
@@ -69,7 +69,7 @@ class MonitorForm(BaseModel):
 
 
 class QueueState(BaseModel):
-    """The jobs, newest first, the workers, and why the queue is paused ("" if it is not)."""
+    """The jobs, newest first, the workers, and the reason for a pause ("" if not paused)."""
 
     jobs: list[dict[str, Any]]
     paused: str

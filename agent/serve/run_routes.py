@@ -48,7 +48,7 @@ run_routes = APIRouter(prefix="/api", tags=["runs"])
 
 @run_routes.post("/runs", status_code=201)
 async def ask(state: StateDep, form: AskForm, response: Response) -> Begun:
-    """Start a run. It continues whether or not anybody is watching."""
+    """Start a run. It continues even if nobody is watching."""
     return _begun_response(await state.ask(form), response)
 
 
@@ -101,7 +101,7 @@ async def events(
         after = int(last_event_id)
     stream = state.manager.event_stream(folder)
     if not stream.has_after(after):
-        return Response(status_code=204)  # which ends an EventSource
+        return Response(status_code=204)  # tells an EventSource not to reconnect
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
     return StreamingResponse(stream.sse(after), media_type="text/event-stream", headers=headers)
 
@@ -172,7 +172,7 @@ def picture(state: StateDep, run: RunName, digest: Hex) -> Response:
         body = state.find(run).blob(digest)
     except ResearchError as error:
         raise NotFound(str(error)) from error
-    # Pages are stored next to images, and must not be shown as if they were our own.
+    # Saved pages are stored next to images, and must not be served as pages of this site.
     if not body.startswith((b"\x89PNG", b"\xff\xd8\xff")):
         raise NotFound("that is not an image")
     kind = "image/png" if body.startswith(b"\x89PNG") else "image/jpeg"

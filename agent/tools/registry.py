@@ -1,4 +1,4 @@
-"""Defines tools, parses their parameters, and stores the set of tools that a run has."""
+"""Defines tools, parses their parameters, and contains the registry of a run's tools."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Risk(StrEnum):
 
 
 CONFIRMS: Final = frozenset({ToolTrait.CONFIRMS})
-"""The traits of a tool whose result only confirms what was requested."""
+"""The traits of a tool whose result only confirms the request."""
 LOOKS: Final = frozenset({ToolTrait.LOOKS})
 """The traits of a tool that only shows more of a page."""
 
@@ -84,7 +84,7 @@ class ToolSource(StrEnum):
 
 
 class Group(StrEnum):
-    """Tools that a prompt only lists by name until they are needed; the value is their purpose.
+    """Groups of tools that a prompt lists only by name until needed; the value is their purpose.
 
     Listing all their signatures would take up half of every request, and few questions need them.
     """
@@ -100,7 +100,7 @@ class Group(StrEnum):
 
 
 class Params(BaseModel):
-    """Parameters of a tool; plain text in a call fills the first field."""
+    """The parameters of a tool; plain text in a call fills the first field."""
 
     # Built on first use, because a run calls only a few of the fifty tools.
     model_config = ConfigDict(extra="ignore", str_strip_whitespace=True, defer_build=True)
@@ -115,7 +115,7 @@ class ToolResult:
     """The result of a call: JSON data for the first line, and web text below it.
 
     `label` names the origin of the web text. `passages`, `results` and `snapshot` are the same
-    content as data, see `agent.types.Observation`. `blobs` (name, bytes) are stored with the run;
+    content as data; see `agent.types.Observation`. `blobs` (name, bytes) are stored with the run;
     `pictures` (JPEG or PNG) are stored and also shown to the model.
     """
 
@@ -137,7 +137,7 @@ Handler = Callable[["ToolContext", Any], Awaitable[ToolResult | Finish]]
 AS_WRITTEN, LENIENT, PICKED = "", "lenient", "fields"
 """How a parameter was parsed: exactly, as repaired JSON, or by its field names."""
 Sends = Callable[["ToolContext", Any], Iterable[Sent]]
-"""Declares the text that a call with these arguments sends, and who can read it."""
+"""Declares the text that a call with these arguments sends, and its recipients."""
 
 
 def sends_nothing(_context: ToolContext, _arguments: Any) -> Iterable[Sent]:
@@ -146,14 +146,14 @@ def sends_nothing(_context: ToolContext, _arguments: Any) -> Iterable[Sent]:
 
 
 def sends_address(_context: ToolContext, arguments: Any) -> Iterable[Sent]:
-    """Declare that `url`, if there is one, is requested."""
+    """Declare that the call requests `url`, if it has one."""
     # The reader separately checks which local files may be read.
     if arguments.url and not arguments.url.startswith("file:"):
         yield Sent(Sink.ADDRESS, arguments.url)
 
 
 class ParsedParam(NamedTuple):
-    """A parsed parameter; `tier` says how it was parsed."""
+    """A parsed parameter; `tier` is how it was parsed."""
 
     arguments: Any
     tier: str = AS_WRITTEN
@@ -163,30 +163,30 @@ class ParsedParam(NamedTuple):
 class Tool:
     """A tool that a model can call.
 
-    A tool declares what it sends and whether it acts. Without a declaration, it sends all strings
-    in its arguments, and it acts.
+    A tool declares what it sends and whether it acts. Without a declaration, it is assumed to send
+    all strings in its arguments, and to act.
 
     params: the parameters. A tool without them gets the raw text; `schema` describes its fields; an
         MCP tool gets a dict.
     capped: its results are cut at the protocol's limit; other tools limit their results themselves.
     seconds: timeout of a call, if not the default.
     risk: what it may change. An action on an open page needs approval where the user is logged in,
-        and is not repeated if its end was not observed.
+        and is not repeated if its outcome was not observed.
     sends: the strings that a call sends and their recipients; None: all strings in its arguments.
     listed: it is in the prompt. An unlisted tool can still be called.
     group: the prompt only names it; its form is shown when a tool of the group is first called.
-    on_page: it needs an open page, and is named once a page is open.
+    on_page: it needs an open page, and the prompt names it only once a page is open.
     opens_page: it opens a page.
-    page_without_url: without its `url` it uses the open page.
+    page_without_url: if `url` is omitted, it uses the open page.
     lasting: it influences or starts later runs.
     schema: JSON Schema of the parameters, if not from `params`.
-    server: the MCP server that gets its arguments, as a site.
-    free: an MCP tool that the user always allows.
+    server: the MCP server that receives its arguments, as a site.
+    free: it is an MCP tool that the user always allows.
     is_source: its result becomes a source of the run, unless it registers one itself.
-    verb: how a request for approval describes an action, with `{field}`s of its arguments.
+    verb: how a request for approval describes the action; `{field}` stands for an argument.
     approval: the kind of action that covers it in `--yes ACT@SITE`.
     may_submit: it may submit a form, which is approved separately.
-    traits: what it declares about its results. A tool that changes nothing also has `READS`.
+    traits: properties of its results. A tool that does not change anything also has `READS`.
     playbook: the parameter that describes the request in a run's playbook; "" leaves its calls out:
         refs of a live page mean nothing later, and what is typed may be a secret.
     """
@@ -275,7 +275,7 @@ class Tool:
         raise ToolError(first_error or "the parameter cannot be parsed", hint=f"Use {self.usage()}")
 
     def usage(self) -> str:
-        """Show how to call the tool; optional fields are marked with a question mark."""
+        """Return an example call; optional fields are marked with a question mark."""
         fields = self._fields()
         if fields is None:
             return f"<<TOOL:{self.name}:…>>"
@@ -283,7 +283,7 @@ class Tool:
         return f"<<TOOL:{self.name}:{{{shown}}}>>" if fields else f"<<TOOL:{self.name}>>"
 
     def signature(self, *, short: bool = False) -> str:
-        """Show name and fields: `FIND(text, limit?: number)`; `FIND(text, …)` if `short`."""
+        """Return the name and fields: `FIND(text, limit?: number)`; `FIND(text, …)` if `short`."""
         fields = self._fields()
         if fields is None:
             return f"{self.name}(text)"
@@ -301,7 +301,7 @@ class Tool:
     def _fields(self) -> list[tuple[str, str, bool]] | None:
         """List the fields: name, type as shown in a prompt, whether it is required.
 
-        None if the tool describes none.
+        None if the tool does not describe its fields.
         """
         if self.params is not None and not self.schema:
             fields = [
@@ -319,7 +319,7 @@ class Tool:
 
 
 def _explain(error: ErrorDetails) -> str:
-    """Say what is wrong with a field."""
+    """Explain why a field is invalid."""
     where = ".".join(str(part) for part in error["loc"])
     if error["type"] == "missing":
         return f'"{where}" is missing.'
@@ -329,7 +329,7 @@ def _explain(error: ErrorDetails) -> str:
 def _texts(value: Any, schema: dict[str, Any]) -> Iterator[str]:
     """Yield all strings in a tool's arguments, and the names of fields missing from its schema.
 
-    Values from the schema itself (a default, an enum value) are left out.
+    Values from the schema itself (defaults, enum values) are omitted.
     """
     if isinstance(value, dict):
         known = schema.get("properties", {})
@@ -374,7 +374,7 @@ def _candidate_parses(
         yield tier, fields
         missing = [name for name in names if name in required and name not in fields]
         unknown = [name for name in fields if name not in names]
-        if len(missing) == len(unknown) == 1:  # the required field under an incorrect name
+        if len(missing) == len(unknown) == 1:  # the required field has an incorrect name
             yield PICKED, {**fields, missing[0]: fields[unknown[0]]}
     yield PICKED, _find_fields(param, names)
 
@@ -382,7 +382,7 @@ def _candidate_parses(
 def _find_fields(param: str, names: Sequence[str], *, at_start: bool = False) -> dict[str, str]:
     """Find `name: value` pairs for known fields, in any kind of brackets and quotes.
 
-    With `at_start` the text must begin with a pair; otherwise it is an ordinary sentence.
+    With `at_start`, the text must begin with a pair, since otherwise it is an ordinary sentence.
     """
     if not names:
         return {}
@@ -412,7 +412,7 @@ _JSON_TYPES = {"string": "text", "integer": "number", "boolean": "true|false", "
 
 
 def _json_type(field: dict[str, Any]) -> str:
-    """Return a field's type as shown by `usage`."""
+    """Return a field's type as displayed by `usage`."""
     if "enum" in field:
         return "|".join(map(str, field["enum"]))
     kind = field.get("type", "value")
@@ -423,7 +423,7 @@ _PYTHON_TYPES = {str: "text", int: "number", float: "number", bool: "true|false"
 
 
 def _python_type(annotation: Any) -> str:
-    """Return a type as `_json_type` names it; "" if only its JSON Schema shows it."""
+    """Return the name that `_json_type` uses for a type; "" if only the JSON Schema reveals it."""
     origin, args = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _python_type(args[0])
@@ -495,17 +495,17 @@ class Registry:
         return [*map(_line, self.shown()), *self._names(on_page=False)]
 
     def names(self) -> list[str]:
-        """List the tools of each group that needs no open page, one line per group."""
+        """List the tools in each group that does not need an open page, one line per group."""
         return self._names(on_page=False)
 
     def shown(self) -> list[Tool]:
-        """Return the tools that a prompt describes from the start."""
+        """Return the tools that a prompt describes in full from the start."""
         return [tool for tool in self if tool.listed and tool.group is None]
 
     def groups(self) -> dict[str, dict[str, list[str]]]:
         """Return each group's tools by name, and the lines that describe them with signatures.
 
-        The lines for the browser tools also list those rarely needed on a page.
+        The lines for the browser tools also name tools that are rarely needed on a page.
         """
         groups: dict[str, dict[str, list[str]]] = {}
         for tool in self:
@@ -522,7 +522,7 @@ class Registry:
         lines = []
         for group in Group:
             tools = [tool for tool in self if tool.listed and tool.group is group]
-            if group is Group.BROWSER:  # the others are described when a page is open
+            if group is Group.BROWSER:  # the others are described once a page is open
                 tools = [tool for tool in tools if tool.opens_page]
             if tools and (group is Group.HANDS) is on_page:
                 names = ", ".join(tool.signature(short=True) for tool in tools)
@@ -539,14 +539,14 @@ _TEXT_PARAM = {
     "properties": {"input": {"type": "string"}},
     "required": ["input"],
 }
-"""Parameters of a caller's function that takes one string."""
+"""The parameters for a caller's function that takes one string."""
 
 
 def tool_specs(tools: Registry) -> list[dict[str, Any]]:
     """Describe the tools in OpenAI's tool-calling format.
 
-    Grouped tools are called through one function, so that the list at the start of each request
-    stays the same throughout the run.
+    Grouped tools are called through a single function, so that the tool list at the start of each
+    request stays the same throughout the run.
     """
     specs = [
         {
@@ -584,7 +584,7 @@ def tool(
 
 
 reading_tool = partial(tool, risk=Risk.READ)
-"""Decorates a tool that changes nothing; it must still declare what it sends."""
+"""Decorates a tool that does not change anything; it must still declare what it sends."""
 
 
 def _params_from_signature(function: Callable[..., object]) -> type[Params]:
@@ -651,8 +651,8 @@ def _tool_from_function(name: str, function: Callable[..., Any]) -> Tool:
 def _params_of_function(name: str, function: Callable[..., Any]) -> type[Params] | None:
     """Build the parameters of a caller's function.
 
-    None if it takes one parameter without a type or a name; it then gets the raw text. Raises
-    `UsageError` for parameters that no model can fill.
+    None if its only parameter is untyped or has a name that starts with `_`; it then gets the raw
+    text. Raises `UsageError` for parameters that a model cannot provide.
     """
     try:
         parameters = [*signature(function, eval_str=True).parameters.values()]
