@@ -175,7 +175,7 @@ class Options:
     )
     guided: bool | None = setting(
         None,
-        "Let code search and read for the model (default: only for small models).",
+        "Do the searching and reading in code (default: only for small models).",
         flag="--guided/--no-guided",
     )
     vision: bool = setting(False, "Send screenshots to models that accept images.")

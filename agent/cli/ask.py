@@ -221,7 +221,7 @@ def _warn_flags_need_model(settings: Options) -> None:
         keyless = default_model(os.environ) is None
     if keyless and settings.report:
         note(
-            "Without a language model, --report only quotes one or two sentences: it has no "
+            "Without a language model, a report only quotes one or two sentences: it has no "
             "sections, summaries or comparisons.",
             "Store a key with `research keys set NAME`, or choose a model with --model.",
         )

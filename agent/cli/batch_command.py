@@ -83,9 +83,9 @@ def batch(
 ) -> int:
     """Research the questions in FILE in parallel.
 
-    FILE contains one question per line, or is a .csv, .jsonl or .yaml file that also sets flags for
-    each question. If the batch is interrupted, run the same command again to resume it. Memory is
-    off unless --memory is given, so that answers do not influence each other.
+    FILE contains one question per line, or is a .csv, .jsonl or .yaml file that can also set flags
+    for each question. If the batch is interrupted, run the same command again to resume it. Memory
+    is off unless --memory is given, so that answers do not influence each other.
     """
     # These flags configure the batch; all others go to its runs.
     own = {n: flags.pop(n) for n in ("at_once", "batch_budget", "retry", "host_delay")}

@@ -84,7 +84,7 @@ def get(name: str) -> None:
 @click.argument("name")
 @click.argument("value")
 def set_setting(name: str, value: str) -> None:
-    """Set one setting in the file. An invalid value changes nothing."""
+    """Set one setting in the file. If the value is invalid, the file is not changed."""
     print(save_setting(name, value))
 
 
@@ -250,7 +250,7 @@ def secret(ctx: click.Context, data_dir: Path) -> None:
 @switch("--totp", "Treat the secret as the key for one-time codes, and enter the current code.")
 @click.pass_obj
 def set_secret(store: SecretStore, name: str, origin: str, *, totp: bool) -> None:
-    """Store the secret NAME. Its value is prompted for, or read from standard input."""
+    """Store the secret NAME. You are prompted for its value, or it is read from standard input."""
     store.put(name, origin, _read_hidden("Key" if totp else "Value"), totp=totp)
     print_text(f"stored {name} for {store.origins()[name]}")
 

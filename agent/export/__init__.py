@@ -29,7 +29,7 @@ class Content(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """An export format; `python dev/formats.py` generates docs/archive.md from these.
+    """An export format; `python dev/formats.py` generates docs/archive.md from all formats.
 
     `render` is a `module:function` of this package, imported when needed: it converts a run's
     folder to bytes. `about` and `read_by` are Markdown for the documentation.
@@ -65,7 +65,7 @@ FORMATS = {
         "data_csv:render_csv",
         Content.DATA,
         "the data requested with `--schema`: one row per item, with the cited URLs; cells are"
-        " escaped so that none is run as a formula",
+        " escaped so that spreadsheets do not run them as formulas",
         "spreadsheets",
     ),
     ".bib": Format(

@@ -172,7 +172,7 @@ class Jobs:
                 continue
             record = RunRecord.read(Runs(self.data_dir).find(name))
             if not record.end:
-                hint = "Finish it with `research resume`, or queue its question and use that job."
+                hint = "Finish it with `research resume`, or queue its question and name that job."
                 raise UsageError(f"{record.folder.id} is not finished", hint=hint)
             runs.append(record)
         return {
@@ -282,7 +282,7 @@ class Jobs:
                 f"{job.id} is {job.state}", hint="Cancel it with `research queue cancel`."
             )
         if job.id in self._awaited_job_ids():
-            raise UsageError(f"another job waits for {job.id}", hint="Cancel that job first.")
+            raise UsageError(f"another job is waiting for {job.id}", hint="Cancel that job first.")
         self._delete(row.workflow_id for row in self._attempts(job.id))
         return job
 

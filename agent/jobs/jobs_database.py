@@ -50,7 +50,10 @@ class JobsUnavailable(ResearchError):
 
 
 class JobsDatabase:
-    """Our tables in the jobs database; thread-safe. Times are epoch seconds, by `_now`."""
+    """Our tables in the jobs database; thread-safe.
+
+    Times are epoch seconds, by the database's clock.
+    """
 
     def __init__(self, url: str, engine: sa.Engine) -> None:
         self.url = url

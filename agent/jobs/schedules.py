@@ -187,7 +187,8 @@ class Schedules:
         known = self._table.all()
         if name is not None:
             if name in known and not self._is_ours(known[name]):
-                raise UsageError(f"{name} is a {'schedule' if self._watched else 'monitor'}")
+                kind = "schedule" if self._watched else "monitor"
+                raise UsageError(f"{name} is already the name of a {kind}")
             return name
         words = "-".join(re.findall(r"\w+", question.lower())[:4])[:60] or "question"
         numbered = (words, *(f"{words}-{n}" for n in range(2, len(known) + 3)))

@@ -94,7 +94,8 @@ async def pull(
         if found != weights.sha256:
             part.unlink()
             raise UsageError(
-                f"the SHA-256 of {weights.url} is {found}, not {weights.sha256}: it was deleted",
+                f"the SHA-256 of {weights.url} is {found}, not {weights.sha256}; "
+                "the file was deleted",
                 hint="Try again later, or use another URL.",
             )
         part.replace(target)

@@ -184,7 +184,7 @@ def find_element(view: View, step: SessionStep, key: str, where: str) -> str:
                 f"{where}: there is no {named!r} in the row of “{place.line}” ({row})"
             )
     elif place.others and len(refs) != place.others + 1:
-        message = f"the page has {len(refs)} of {named!r}, but the record has {place.others + 1}"
+        message = f"{named!r} matches {len(refs)} elements, but {place.others + 1} in the record"
         raise RerunStopped(f"{where}: {message}, and they cannot be told apart")
     return max(refs, key=lambda ref: rate_match(place, there.get(ref)))
 

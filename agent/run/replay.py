@@ -256,7 +256,7 @@ def difference(record: RunRecord, messages: Sequence[Message]) -> str:
         same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
         candidates.append((same, -abs(len(loop) - len(messages)), request.place, list(loop)))
     if not candidates:
-        return "the record has no request"
+        return "the record contains no requests"
 
     # The most similar request has the longest common prefix, then the closest length.
     n, _, place, recorded = max(candidates, key=lambda row: row[:2])

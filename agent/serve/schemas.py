@@ -41,7 +41,7 @@ class _Question(_Watched):
     source: str | None = Field(
         None,
         description="`web`, `tab`, or a folder that the server offers (default: the source of the"
-        " run that this continues, otherwise `web`).",
+        " run in `continues`, otherwise `web`).",
     )
     continues: str | None = Field(
         None, max_length=80, description="Run whose conversation to continue."
@@ -122,8 +122,8 @@ class RunState(BaseModel):
     tags: list[str]
     found: list[tuple[str, bool]] = Field(
         default_factory=list,
-        description="Excerpts, each with whether it matches the search;"
-        " without a search, the answer.",
+        description="Excerpts, and whether each one matches the search;"
+        " the answer if there is no search.",
     )
     asked: list[dict[str, Any]] = Field(
         default_factory=list,

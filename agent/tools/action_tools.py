@@ -521,7 +521,7 @@ async def download(context: ToolContext, *, ref: str) -> ToolResult:
     tab, web = require_tab(context), require_web(context)
     if web.attached and not await tab.links_to_data(ref):
         raise ToolError(
-            "the user's own Chrome saves files to its downloads folder, which is not read",
+            "the user's own Chrome saves files to its downloads folder, which runs do not read",
             hint="READ the address of the file, or ask the user for it.",
         )
     with _recording_act(web):

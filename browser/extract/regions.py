@@ -55,7 +55,7 @@ class Region:
 
     @property
     def group(self) -> Region | str:
-        """What it is weighed with: all regions with the same mark or, if hard, only itself."""
+        """The key under which its text is counted: the region itself if hard, or else its mark."""
         return self if self.hard else self.mark
 
 

@@ -109,7 +109,7 @@ class Scale:
 
     def keep_hidden(self, words: int) -> None:
         """Add a note on how many words of the body were kept although the page hides them."""
-        self.needs_scripts = f"its text is shown only by a script ({words} words)"
+        self.needs_scripts = f"its text appears only after a script has run ({words} words)"
         self.notes.append(f"the page hides its text until a script shows it: {words} words")
 
     def hide(self, parts: Iterable[etree._Element], *, heavy: bool = False) -> None:
@@ -140,7 +140,7 @@ class Scale:
                 )
         if self._heavy_words > max(kept, MIN_NOTED_WORDS):
             words = self._heavy_words
-            self.needs_scripts = f"more of the page is hidden than shown ({words} words)"
+            self.needs_scripts = f"the page hides more text than it shows ({words} words)"
         read = self._declared and self._declared.intersection(word_runs(word_list(text)))
         if len(read) < MAJORITY * len(self._declared):
             shown = round(self._declared_words * len(read) / len(self._declared))

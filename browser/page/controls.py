@@ -32,7 +32,7 @@ LIST_SECONDS = 4.0  # for scrolling a list of options, out of an action's ten se
 _OPTION_ROLES = frozenset({"option", "menuitem", "menuitemradio", "menuitemcheckbox", "treeitem"})
 _SHOWN_KEYS = ("text", "reads", "beside")
 _CELL_KINDS = frozenset({"cell", "td"})
-_NOT_CONFIRMED = "and the dialog with the choices is still open: CLICK the button that confirms it"
+_NOT_CONFIRMED = "and the dialog with the choices is still open: CLICK its confirm button"
 _FIELD_NOT_VISIBLE = "but this field is not visible: the page may show another one in its place"
 _LEFT_PAGE = "it left the page, so its value could not be checked"
 
@@ -104,7 +104,7 @@ async def _check_typed_in_drawn_field(
     replaced: bool,
     instead: str | None,
 ) -> str:
-    """Check what an editor or terminal that draws its text itself shows after typing."""
+    """After typing, check the text shown by an editor or terminal that draws its own text."""
     after = await _read_back(driver, target)
     if after is None or after["drawn"] is None:
         return _LEFT_PAGE

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 DOWNLOAD_SECONDS = 50.0  # a call may take at most one minute
 FIRST_BYTE_SECONDS = 5.0  # some servers create the file only on request
-LOOK_AGAIN_SECONDS = 0.2  # between looks while waiting for a text; a look takes a quarter of this
+LOOK_AGAIN_SECONDS = 0.2  # between looks while waiting for text; a look takes a quarter of this
 # Pixels past the middle of a drop target, in the direction of the drag; sortable lists insert
 # before or after it accordingly.
 DROP_OFFSET = 2
@@ -298,7 +298,7 @@ class Tab:
             return bool(await injected.call(self.page.main_frame, "submitsLogin", arguments))
 
     async def challenge(self) -> Challenge | None:
-        """Find the captcha on the page, for a solver; None if there is none of a known kind."""
+        """Find a captcha of a known kind on the page, for a solver; None if there is none."""
         return await challenges.find(self.driver)
 
     async def answer_challenge(self, token: str) -> str:
@@ -402,7 +402,7 @@ class Tab:
             if submit and await injected.call(target.frame, "sendsAway", target.element):
                 raise ActionError(
                     "not typed: the form sends the password to another site",
-                    hint="TYPE it without submit, then CLICK the button, which asks the user.",
+                    hint="TYPE it without submit, then CLICK the button; the user must approve.",
                 )
             self.driver.logins.add(target.frame.url)
             await user_input.fill(target, value, field)

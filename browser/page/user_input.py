@@ -39,7 +39,7 @@ RETRY_SECONDS = 0.05  # between checks of a covered element
 DRAG_STEPS = 10  # mouse moves; pages ignore a single jump
 DRAG_SECONDS = 2.5  # for the steps in between, out of an action's ten seconds
 DROP_SECONDS = 0.12  # some sortable lists poll the dragged element's position every 50 ms
-MAX_TYPED_CHARS = 120  # longer texts are inserted at once, without key events
+MAX_TYPED_CHARS = 120  # longer text is inserted at once, without key events
 KEYS_SECONDS = 3.0  # for typing key by key, out of an action's ten seconds; the rest is inserted
 KEYS_AT_ONCE = 8
 MAX_ARROW_PRESSES = 250  # arrow keys to set a slider, about 5 ms each
@@ -335,7 +335,7 @@ async def _press_cell(target: Target, times: int = 1) -> None:
     """Click a sheet's cell to select it, twice to open it; raises ActionError if that fails."""
     problem = await click(target, count=times)
     if problem.startswith(_NOT_PRESSED):  # otherwise, the keys show whether it was selected
-        raise ActionError(f"not typed: the cell was to be clicked, {problem}")
+        raise ActionError(f"not typed: clicked the cell, {problem}")
     with suppress(PlaywrightError):  # the click may have led to another page
         await target.frame.evaluate(_FOCUS_SCRIPT, FOCUS_MS)
 
@@ -388,7 +388,7 @@ async def _step_to(target: Target, text: str, before: ControlState) -> None:
 
 
 async def _press_towards(target: Target, wanted: float) -> None:
-    """Press arrow keys until `aria-valuenow` is the wanted value, or as close as possible."""
+    """Press arrow keys until `aria-valuenow` is `wanted`, or as close to it as possible."""
     keyboard, left = target.page.keyboard, MAX_ARROW_PRESSES
     now: float | None = (await control_state(target))["number"]
     up, down = "ArrowUp", "ArrowDown"

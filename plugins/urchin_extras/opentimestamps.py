@@ -106,7 +106,7 @@ def check(proof: bytes, digest: bytes, blocks: Mapping[int, bytes]) -> Stamp:
     if named:
         height, root = named[0]
         who = f"Bitcoin block {height}"
-        told = f"{who} vouches for it if its Merkle root is {root[::-1].hex()}"
+        told = f"{who} confirms it if the block's Merkle root is {root[::-1].hex()}"
         return Stamp(None, who, f"{told}: not checked because its header is missing (--block)")
     calendars = sorted({calendar for _, calendar in _pending_attestations(found.timestamp)})
     who = " and ".join(calendars) or "an unknown calendar"

@@ -62,7 +62,7 @@ const describe = (element, style) => {
   return [...parts, ...round, ...measures(element, style)].join(' ');
 };
 
-// The file or classes of an element's icon.
+// The file name or the classes of an element's icon.
 const ICON_SHOWN = 30; // characters
 const iconOf = (element) => {
   const icon = element.querySelector('svg use, svg[class], i[class], img[src]') ?? emptyLeaf(element);
@@ -87,7 +87,8 @@ const isRound = (element, style) => {
   return width >= BOX_FROM && Math.abs(width - height) < 2 && parseFloat(corner) >= (corner.endsWith('%') ? 50 : width / 2 - 1);
 };
 
-// Sizes and positions of elements that are clicked into or dragged: pictures, empty areas, absolutely positioned elements.
+// Sizes and positions of elements that are dragged or clicked at a certain point: pictures, empty areas, absolutely
+// positioned elements.
 const AREA_FROM = 60; // pixels; in a larger area, it may matter which point is clicked
 const measures = (element, style) => {
   const box = element.getBoundingClientRect();

@@ -39,7 +39,7 @@ const challenge = () => {
   };
 };
 
-// A function, by its (dotted) name on the window.
+// Returns the function with a (dotted) name on the window.
 const named = (path) => path?.split('.').reduce((at, name) => at?.[name], globalThis);
 
 const grecaptchaCallback = () => {

@@ -101,7 +101,7 @@ const namedSelectors = (source) => {
 
 const selectorsOf = (target, sources) => {
   const found = new Set(jqueryHandlers(target).map((handler) => handler.selector).filter(Boolean));
-  if (target.classList?.contains('ui-sortable')) found.add('.ui-sortable-handle'); // jQuery UI marks what it moves
+  if (target.classList?.contains('ui-sortable')) found.add('.ui-sortable-handle'); // jQuery UI marks the elements that it moves
   for (const source of sources) {
     const compared = ASKED_OF.filter(([asked]) => asked.test(source)).map(([, toSelector]) => [COMPARED, toSelector]);
     for (const [pattern, toSelector] of /** @type {any[]} */ ([...DELEGATION_PATTERNS, ...compared])) {
@@ -117,7 +117,7 @@ const LISTS = /^(TABLE|THEAD|TBODY|UL|OL|DL)$/;
 let lists = new Set();
 // A listener that compares the target's text is meant for elements with their own text.
 const ASKS_WORDS = /\b(?:textContent|innerText)[\w.()]*\s*[!=]==?|[!=]==?\s*[\w.]*\b(?:textContent|innerText)\b/;
-// A comparison of the target with the owner itself: a press beside a dialog's content closes it.
+// A comparison of the target with the listener's own element: a press outside a dialog's content closes the dialog.
 const ASKS_ITSELF = /\w+\.target\s*[!=]==?\s*(?:this|\w+\.currentTarget)(?![\w.$[(])|(?:\bthis|\w+\.currentTarget)\s*[!=]==?\s*\w+\.target\b(?!\s*[.[(])/g;
 // A listener at the root that looks up its target in its own data: its source does not show the intended elements.
 const ASKS_BLINDLY = /\((?:\w+\.)?(?:target|composedPath\(\))|\[(?:\w+\.)?target/;

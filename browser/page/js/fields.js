@@ -112,7 +112,7 @@ const toggleState = (control, role) => {
 };
 
 // The text that a list or field shows, with the content of the wrapper around it (the selected option, chips).
-const READS = 2000; // characters; a longer text is not a selected option
+const READS = 2000; // characters; longer text is not a selected option
 const shownText = (element) => {
   if (element.tagName === 'SELECT') return selectedLabels(element).join('; ');
   if (element.textContent.length > READS) return '';
@@ -131,7 +131,7 @@ const besideText = (element) => {
   return around && around.textContent.length <= READS ? squash(/** @type {HTMLElement} */ (around).innerText) : '';
 };
 
-// The only button beside a combobox, which opens its list; null if there is none.
+// The only button next to a combobox, which opens its list; null if there is none.
 const openerOf = (field) => {
   const buttons = [...(wrapperOf(field, FIELDS)?.querySelectorAll('button,[role=button]') ?? [])].filter(sizeable);
   return buttons.length === 1 ? buttons[0] : null;
@@ -161,8 +161,8 @@ const stateOf = (element) => {
   };
 };
 
-// Index and label of the option with this text or value, otherwise of the only one that contains the text; null if there
-// is none.
+// The index and label of the option with this text or value, or else of the only option that contains the text; null if
+// there is none.
 const optionOf = ({ element, wanted }) => {
   const options = [...element.options], text = squash(wanted).toLowerCase();
   const label = (option) => squash(option.label).toLowerCase();
@@ -180,7 +180,7 @@ const toTheEnd = (element) => {
   }
 };
 
-// Pastes text into an editor, which then adds no brackets or indentation; false if it does not handle pasting.
+// Pastes text into an editor, so that the editor adds no brackets or indentation; false if it does not handle pasting.
 const paste = ({ element, text }) => {
   const clipboardData = new DataTransfer();
   clipboardData.setData('text/plain', text);
@@ -320,7 +320,7 @@ const rangeOf = (wanted, root) => {
   return range;
 };
 
-// The points between which the pointer selects a text, in the frame's viewport; null if the text is not found.
+// The points in the frame's viewport between which the pointer selects a string; null if the string is not found.
 const textEnds = ({ text, element }) => {
   const isEditor = !!element && fieldKind(element) === 'editor';
   if (isField(element) && !isEditor) {
@@ -364,7 +364,7 @@ const standsIn = (said, text) => {
   return false;
 };
 
-// Refs for the smallest elements that contain a text and have no ref, each with the row around it.
+// Refs for the smallest elements that contain a string and have no ref, each with the row around it.
 const TEXT_REFS = 8, LABEL_LENGTH = 40;
 const refsOfText = (wanted) => {
   const needle = squash(wanted).toLowerCase(), found = [];

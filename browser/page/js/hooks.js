@@ -111,7 +111,7 @@ const adopted = new WeakMap(); // host -> its root
 const askedFor = new WeakSet();
 let suspected = [];
 
-// Notes a custom element, or an empty element that nevertheless has a height.
+// Records a custom element, or an empty element that nevertheless has a height.
 const suspect = (element, style) => {
   if (suspected.length >= SUSPECTS_LIMIT || !HOST_TAGS.test(element.tagName) || askedFor.has(element) || shadowOf(element)) return;
   if (!element.tagName.includes('-')) {

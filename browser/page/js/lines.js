@@ -177,7 +177,7 @@ const shortLink = (element) => {
   const href = element.getAttribute('href') ?? '';
   if (!href || /^(javascript:|#|data:|blob:)/i.test(href)) return href.startsWith('#') ? href.slice(0, 40) : '';
   try {
-    const whole = typeof element.href === 'string' ? element.href : new URL(href, document.baseURI).href; // a link already has it
+    const whole = typeof element.href === 'string' ? element.href : new URL(href, document.baseURI).href; // a link already has its full address
     if (!/^https?:/.test(whole)) return new URL(whole).protocol;
     return URL.canParse(whole) ? whole : '';
   } catch {
@@ -185,7 +185,7 @@ const shortLink = (element) => {
   }
 };
 
-// What a nameless control's address says about it: its form's address, or the script that it runs.
+// An address that describes a nameless control: that of its form, or the script that it runs.
 const ADDRESS_SHOWN = 60; // characters
 const addressOf = (element) => {
   const { form } = element, written = element.getAttribute('formaction') ?? (form && element.type === 'submit' ? form.getAttribute('action') : '');

@@ -3,7 +3,7 @@ const MARKS_LIMIT = 200;
 const SIZES = [{ font: 10, height: 12, char: 6.1 }, { font: 8, height: 9, char: 4.9 }]; // pixels, in bold monospace; the small size is used if the large one hides words
 const LABEL_PAD = 2;
 const OVER_LABEL = 6, OVER_WORDS = 4; // cost of covering a label or words, relative to another control's background
-const READABLE = 6; // square pixels of a text's box that a label may cover: the glyphs do not fill the box
+const READABLE = 6; // square pixels of a text box that a label may cover: the glyphs do not fill the box
 const WORDS_KNOWN = 3000;
 let marks = null;
 const unmark = () => { marks?.remove(); marks = null; };

@@ -102,7 +102,7 @@ const gets = (target, element) => {
   const cameBetween = aimedOn?.isConnected && control && control !== element && !isOwnLabel && isWithin(control, element) && !isWithin(aimedOn, control);
   return !cameBetween && (isHitOn(target, element) || (!!shadowOf(target) && isWithin(element, target)));
 };
-// The target element, or the one that has its ref since the page re-rendered it.
+// The target element or, if the page re-rendered it, the element that now has its ref.
 const aimedNow = () => {
   if (aimedAt && aimedRef && !aimedAt.isConnected) aimedAt = resolve(aimedRef).element ?? aimedAt;
   return aimedAt;
@@ -121,9 +121,9 @@ const watchPresses = () => {
     }, true);
   }
 };
-// Returns which element received the last press if it was not the target, otherwise ''.
+// Returns the element that received the last press if it was not the target, or else ''.
 const missed = () => {
-  if (!aimedAt) return ''; // the press led to this document
+  if (!aimedAt) return ''; // the press opened this document
   const gone = !aimedAt.isConnected, anew = gone && !!aimedRef && !!resolve(aimedRef).element;
   const isChoice = roleOf(aimedAt) === 'option'; // some lists choose and close at mousedown
   aimedAt = null;

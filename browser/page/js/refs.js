@@ -1,6 +1,6 @@
 // A ref belongs to its element as long as the document exists. If the element is replaced, the ref moves to its
 // successor if exactly one element has the same fingerprint.
-const registry = new Map(); // ref -> { element: WeakRef, print, past }; `past` is the fingerprint of the walk before
+const registry = new Map(); // ref -> { element: WeakRef, print, past }; `past` is the fingerprint from the previous walk
 const refOf = new WeakMap(); // element -> ref
 let refCount = 0;
 let refPrefix = 'e';
@@ -92,7 +92,7 @@ const candidatesFor = (print) => {
   return [...everyElement()].filter((element) => element.tagName === tag && roleOf(element) === print.role);
 };
 
-// The share of words that two texts have in common, 0 to 1.
+// The share of words that two strings have in common, from 0 to 1.
 const wordOverlap = (a, b) => {
   const words = new Set(a.toLowerCase().match(/[\p{L}\p{N}]+/gu));
   const others = b.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
@@ -100,8 +100,8 @@ const wordOverlap = (a, b) => {
   return others.filter((word) => words.has(word)).length / Math.max(words.size, others.length);
 };
 
-// Similar elements with the same text around them; otherwise with text that begins the same and hardly differs, as in a
-// row whose numbers change.
+// The similar elements with the same text around them or, if there are none, with text that begins the same and hardly
+// differs, as in a row whose numbers change.
 const HARDLY = 0.7;
 const withSameContext = (print, alike) => {
   const same = alike.filter((other) => contextOf(other) === print.around);
@@ -133,12 +133,12 @@ const rebindAll = (pairs) => {
   return done;
 };
 
-// An element with text is identified by its text and the text around it; one without text, by its id or data, even if it
-// has text later.
+// An element with text is identified by its text and the text around it; an element without text by its id or data, even if
+// text is added later.
 const fullKey = (print) => JSON.stringify([print.role, print.key, print.name, print.icon, print.row, print.caption, print.around]);
 const bareKey = (print) => (print.key.includes('|') ? JSON.stringify([print.role, print.key, print.caption]) : '');
 
-// Lists that scrolled since the walk before: they may show other rows in the same elements.
+// Lists that scrolled since the previous walk: they may show other rows in the same elements.
 const scrolledTo = new WeakMap(); // list -> its position at the last walk
 let rolled = new Set();
 const noteScroll = (list) => {
@@ -147,7 +147,7 @@ const noteScroll = (list) => {
   scrolledTo.set(list, at);
 };
 
-// Whether an element in a list that scrolled was given another row; it then gets another ref.
+// Whether an element in a list that scrolled now shows a different row, and so must get a new ref.
 const isRecycled = (element, { print, past }) => {
   if (!past?.row || !print.row || sameFingerprint(past, print) || wordOverlap(besides(print), besides(past)) >= SAME_ROW) return false;
   return !!outward(element, (at) => rolled.has(at));

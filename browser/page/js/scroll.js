@@ -166,8 +166,8 @@ const untilRendered = async (list, before, ms) => {
   }
 };
 
-// How a row of the list (an element around a word, no longer than a row) contains a text: literally, by all its words, or
-// '' for not at all.
+// How well a row of the list (an element around a word, no longer than a row) matches: 'exact' if it contains the text,
+// 'words' if it contains all its words, or else ''.
 const rowContains = (list, { text, words }) => {
   let found = '';
   for (const node of allTextNodes(list)) {
@@ -183,7 +183,7 @@ const rowContains = (list, { text, words }) => {
 };
 
 // Whether a list renders different content at its end: a list that draws many screens of rows in advance does not change
-// for a while. It is left where it was.
+// for a while. The list is left where it was.
 const changesAtEnd = async ({ shown, at, end, go }) => {
   const place = at(), before = renderedText(shown);
   go(end());
@@ -193,9 +193,9 @@ const changesAtEnd = async ({ shown, at, end, go }) => {
   return changed;
 };
 
-// Searches a list from its position to its end, then from its start. It is left where the text is, otherwise where its
-// words are, otherwise where it was. A list that loads more at its end is followed until the time is up; it then yields
-// { late }, and { grew } at its end. `inside` searches further at each position with new content.
+// Searches a list from its position to its end, then from its start. The list is left where the text is, or else where its
+// words are, or else where it was. A list that loads more at its end is followed until time is up, which yields { late };
+// its end yields { grew }. `inside` searches further at each position with new content.
 const scrollList = async function* (way, wanted, limit, inside = null) {
   const { shown, began } = way;
   let drawn = renderedText(shown), same = 0, round = false, grew = false, byWords = -1;
@@ -220,7 +220,7 @@ const scrollList = async function* (way, wanted, limit, inside = null) {
       round ||= atEnd;
     }
     const now = await untilRendered(shown, drawn, DRAWN_LATE_MS);
-    // Content that loads immediately has been loaded too: the former end is no longer the end.
+    // Content that loads immediately is now there, too: the former end is no longer the end.
     if (!round && way.at() >= end - 1 && way.end() > end + LIST_SIZE && way.end() < Infinity) grew = true;
     same = now === drawn ? same + 1 : way.end() < Infinity ? -Infinity : 0;
     const says = rowContains(shown, wanted);

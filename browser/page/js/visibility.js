@@ -91,7 +91,7 @@ const PLACED = new Set(['absolute', 'fixed']);
 const farAway = (element, style, position) => PLACED.has(position) && parseFloat(style.left) >= FAR_RIGHT
   && element.getBoundingClientRect().left + scrollX >= FAR_RIGHT;
 
-const isMoved = (element) => getComputedStyle(element).transform !== 'none'; // it is the container of fixed content
+const isMoved = (element) => getComputedStyle(element).transform !== 'none'; // it contains fixed content, which moves with it
 
 // Values that content inherits from an element: `back`, the colour behind it, null for a picture; `clip`, the box that it
 // is cut to, and `roll`, the scrollable list around it (both also for positioned content, as `fixedClip` and `fixedRoll`);
@@ -153,7 +153,7 @@ const cut = (a, b) => ({
   right: Math.min(a.right, b.right), bottom: Math.min(a.bottom, b.bottom),
 });
 
-// '' if the text can be seen, otherwise the reason why not. Text below the fold can be scrolled to.
+// '' if the text can be seen, or else the reason why not. Text below the fold can be scrolled to.
 const textHidden = (style, look, rect) => hiddenByStyle(style, look) || hiddenByPosition(look, rect);
 
 // The same, based on colour, size and ancestors, regardless of position.

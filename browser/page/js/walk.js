@@ -441,7 +441,8 @@ const walk = (options) => {
   return { ...walked.result(), ...changesSince(), scrolled, below, count: refCount };
 };
 
-// Walks parts of a page that is too large to be walked completely: those with a text, or those around an element.
+// Walks parts of a page that is too large to be walked completely: the parts that contain a string, or those around an
+// element.
 const walkParts = (options) => {
   numberFrom(options);
   const { found, whole } = options.element ? { found: rowsAround(options.element), whole: true } : partsHolding(options.text, performance.now() + options.ms);
@@ -458,7 +459,8 @@ const rowsAround = (element) => {
   return siblings.slice(Math.max(0, at - ROWS_AROUND), at + ROWS_AROUND + 1);
 };
 
-// The rows or elements that contain a text literally, then those with all of its words; and whether the entire page was searched in time.
+// The rows or elements that contain a string literally, then those with all of its words; and whether there was time to
+// search the entire page.
 const PARTS_LIMIT = 12, PART_TEXT = 2000, LOOKED_EVERY = 256;
 const SAYING = 'input,textarea,[aria-label],[placeholder],[title],[alt]';
 const partsHolding = (wanted, until) => {
