@@ -27,7 +27,7 @@ _TARGETS = re.compile(r"(?<=[^\s#*-]) \(→ [^()]*\)$")
 MIN_CONTAINED = 60
 """Minimum length in characters of a displayed line that is left out if a paragraph in the article
 contains it. A shorter one (`Save`, `Ben`) is left out only if the article has the same line next to
-the same neighbour: in other places, it means something else."""
+the same neighbour: in another place, it may mean something else."""
 
 
 def append_shown_lines(document: Document, shown: str, outcome: str = "") -> Document:

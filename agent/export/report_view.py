@@ -147,7 +147,7 @@ def closest_lines(report: Report) -> list[str]:
 def text_parts(report: Report) -> list[str]:
     """Format a report as Markdown parts: head, answer, unverified sentences, passages, sources.
 
-    They are shown in channels, notifications, and clients of the server and of MCP.
+    Channels, notifications, and clients of the server and of MCP show these parts.
     """
     listed = [f"- {s.text} ({verdict_label(s, report)})" for s in other_unsupported(report)]
     faulty = [f"- {text} ({why})" for text, why in faults(report)] if report.references else []

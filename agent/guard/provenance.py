@@ -212,7 +212,7 @@ class Provenance:
         return [stem_in(self.language, word) for word in words(text)]
 
     def texts_of(self, *kinds: Kind, site: str | None = None) -> Iterator[str]:
-        """Yield the text of these kinds, or of one site."""
+        """Yield the text of these kinds, by default from all sites."""
         for text in self.texts:
             if text.kind in kinds and (site is None or text.site == site):
                 yield text.text

@@ -73,14 +73,14 @@ MEANING_ONLY_WEIGHT = 0.05
 # (hours, bonus), as in the reference engine; only for memories that contain a word of the question.
 RECENCY_BONUSES = ((24, 0.15), (72, 0.05))
 
-_HOLDING_SQLITE = (
+_IDS_WITH_TERMS_SQLITE = (
     "SELECT rowid AS id FROM memory_index WHERE memory_index MATCH %s AND rowid BETWEEN %s AND %s"
 )
-_HOLDING_POSTGRES = (
+_IDS_WITH_TERMS_POSTGRES = (
     "SELECT id FROM memories WHERE string_to_array(terms, ' ') @> %s::text[] "
     "AND id BETWEEN %s AND %s AND state = 'active'"
 )
-_OF_KINDS_POSTGRES = " AND string_to_array(terms, ' ') && %s::text[]"
+_KIND_CONDITION_POSTGRES = " AND string_to_array(terms, ' ') && %s::text[]"
 
 
 class IndexedMemory(NamedTuple):
@@ -148,7 +148,7 @@ class WordSearch:
         self.first = first
         self.last = last
         self._kinds = kinds
-        self._among = [kind_term(kind) for kind in kinds or ()]
+        self._kind_terms = [kind_term(kind) for kind in kinds or ()]
 
     def find(self, text: str, also: Collection[int] = ()) -> Scored:
         """Find memories relevant to `text`, best first; `also` contains ids of more candidates."""
@@ -179,7 +179,7 @@ class WordSearch:
 
         Terms that do not occur are left out.
         """
-        counting = "SELECT {number}, count(*), max(id) FROM ({holding} LIMIT {cap}) AS found"
+        counting = "SELECT {number}, count(*), max(id) FROM ({matching_ids} LIMIT {cap}) AS found"
         rows = self._query_each_term(terms, counting, cap=MIN_COMMON)
         return {terms[number]: (count, last) for number, count, last in rows if count}
 
@@ -203,7 +203,7 @@ class WordSearch:
             rare.append(term)
         scores: dict[int, float] = defaultdict(float)
         for number, id_ in self._query_each_term(
-            rare, "SELECT {number}, id FROM ({holding}) AS found"
+            rare, "SELECT {number}, id FROM ({matching_ids}) AS found"
         ):
             scores[id_] += idf[rare[number]]
         if len(rare) < len(terms):
@@ -212,8 +212,8 @@ class WordSearch:
             for count in sorted({len(terms), len(terms) // 2, 2, 1} - {0}, reverse=True):
                 if len(scores) >= MIN_CANDIDATES:
                     break
-                holding, values = self._matching_ids_sql(terms[:count])
-                newest = f"{holding} ORDER BY id DESC LIMIT {MAX_PER_COMBINATION}"
+                matching_ids, values = self._matching_ids_sql(terms[:count])
+                newest = f"{matching_ids} ORDER BY id DESC LIMIT {MAX_PER_COMBINATION}"
                 together = sum(idf[term] for term in terms[:count])
                 for (id_,) in self._execute(newest, values):
                     scores[id_] = max(scores[id_], together)
@@ -227,8 +227,8 @@ class WordSearch:
         """Run a query template for each term, in one UNION statement."""
         parts, values = [], []
         for number, term in enumerate(terms):
-            holding, bound = self._matching_ids_sql([term])
-            parts.append(template.format(number=number, holding=holding, **constants))
+            matching_ids, bound = self._matching_ids_sql([term])
+            parts.append(template.format(number=number, matching_ids=matching_ids, **constants))
             values += bound
         return self._execute(" UNION ALL ".join(parts), values) if parts else []
 
@@ -240,13 +240,13 @@ class WordSearch:
         """
         if self.connection.dialect.name == "sqlite":
             match = " AND ".join(f'"{term}"' for term in terms)
-            if self._among:
-                match += " AND (" + " OR ".join(f'"{term}"' for term in self._among) + ")"
-            return _HOLDING_SQLITE, [match, self.first, self.last]
+            if self._kind_terms:
+                match += " AND (" + " OR ".join(f'"{term}"' for term in self._kind_terms) + ")"
+            return _IDS_WITH_TERMS_SQLITE, [match, self.first, self.last]
         values: list[Any] = [list(terms), self.first, self.last]
-        if self._among:
-            return _HOLDING_POSTGRES + _OF_KINDS_POSTGRES, [*values, self._among]
-        return _HOLDING_POSTGRES, values
+        if self._kind_terms:
+            return _IDS_WITH_TERMS_POSTGRES + _KIND_CONDITION_POSTGRES, [*values, self._kind_terms]
+        return _IDS_WITH_TERMS_POSTGRES, values
 
     def _execute(self, statement: str, values: Sequence[Any]) -> Sequence[Any]:
         if self.connection.dialect.name == "sqlite":

@@ -131,7 +131,7 @@ class RemoteModel(ABC):
         return read_failure(error)
 
     async def _answer(self, request: ModelRequest, stream: TextStream | None = None) -> ModelReply:
-        """Try until an attempt succeeds; raises the last attempt's error."""
+        """Make attempts until one succeeds; raises the last attempt's error if none does."""
         endpoint = self.endpoint
         if endpoint.needs_key and not endpoint.key:  # the endpoint would reject the request
             raise KeyMissing(
