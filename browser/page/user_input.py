@@ -137,7 +137,7 @@ async def click(target: Target, **options: Unpack[ClickOptions]) -> str:
 async def _aimed_point(target: Target, hit: dict[str, Any]) -> tuple[float, float, str]:
     """Find the current position of the target point, in CSS pixels of the main viewport.
 
-    Also returns what covers it now, if that is known.
+    Also returns a description of the element that covers it now, if known.
     """
     if target.frame == target.page.main_frame:
         point = await injected.call(target.frame, "aimedPoint")

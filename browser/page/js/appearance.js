@@ -288,7 +288,7 @@ const figuresBeside = (svg) => {
 
 // Features that set some named elements apart from their siblings: the background of a list's selected items, a word's text
 // colour, the sizes of similar buttons. Two alternating backgrounds are a table's stripes.
-const MIN_FAMILY_SIZE = 3, MAX_STRIPE_SHARE = 0.7, MIN_STRIPED_SHARE = 0.8; // of the members; the others are selected rows
+const MIN_FAMILY_SIZE = 3, MAX_STRIPE_SHARE = 0.7, MIN_STRIPED_SHARE = 0.8; // shares of the members; the rest are selected rows
 const MIN_SIZE_RATIO = 1.15; // the smallest visible difference in size
 
 const addState = (piece, state) => { piece.s = [...(piece.s ?? []), state]; };

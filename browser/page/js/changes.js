@@ -23,7 +23,7 @@ const arm = () => {
   observer.observe(document, { subtree: true, childList: true, characterData: true, attributes: true, attributeOldValue: true });
 };
 
-// Resolves a ref for an action and starts watching: changes from now on are its effects.
+// Resolves a ref for an action and starts watching: changes from now on are effects of the action.
 const take = (ref) => {
   arm();
   const found = resolve(ref);
@@ -92,13 +92,13 @@ const restState = () => {
   return { left: Math.max(0, timers, mutations), navigating, opening, ready: document.readyState };
 };
 
-const FLASH_MS = 1000; // a look that differs for longer is a change, not a flash
+const FLASH_MS = 1000; // an appearance that differs for longer is a change, not a flash
 const MAX_FLASHES = 60, MAX_FLASHES_PER_ELEMENT = 6; // an element that flashes more often is decoration
 const MAX_RECORDS_READ = 300; // more at once means that the page re-renders everything
 const MAX_LOOKS_KEPT = 300, MAX_RESTYLED_REPORTED = 5;
 const MAX_LEVELS_TO_CONTROL = 3; // up from the changed part of a control
 const MIN_SHOWN_MS = 200, MAX_PASSING_CHARS = 80, MAX_PASSING_KEPT = 40, MAX_PASSING_REPORTED = 3;
-let flashes = []; // { element, at }, in the order their looks changed
+let flashes = []; // { element, at }, in the order in which their appearance changed
 let looksBefore = new Map(); // element -> { class, style, fill } as they were at the last walk
 let passingWords = new Map(); // node -> { text, target, from, stood }: words that may vanish, such as a message that closes itself
 

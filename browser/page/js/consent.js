@@ -68,8 +68,8 @@ const findConsent = () => {
   return null;
 };
 
-// Finds a dialog and, with `press`, presses its button once: a dialog that stays open is left. Returns [platform,
-// way, whether the button was pressed now], or null.
+// Finds a dialog and, with `press`, presses its button once: a dialog that stays open is left open. Returns [platform, way,
+// whether the button was pressed now], or null.
 const pressedToClose = new WeakSet();
 const consent = ({ press }) => {
   const found = findConsent();

@@ -68,7 +68,7 @@ const drawnFor = (field) => {
   return null;
 };
 
-// The field to type into: the only one inside a wrapper, such as a custom combobox; otherwise the element itself.
+// The field to type into: the only one inside a wrapper, such as a custom combobox, or else the element itself.
 const TYPED_INTO = `input:not([type=hidden],[type=checkbox],[type=radio]),textarea,${EDITABLE_ELEMENT}`;
 const fieldIn = (element) => {
   if (isField(element) || element.isContentEditable) return element;
@@ -77,7 +77,7 @@ const fieldIn = (element) => {
   if (isSheetCell(element)) return element.closest(CELL);
   return element.control ?? catcherFor(element) ?? element;
 };
-// The key catcher of the editor that draws an element.
+// The key catcher of an editor, given an element that the editor draws.
 const catcherFor = (element) => {
   const around = outward(element, (at) => at.querySelector('textarea'), MAX_LEVELS_TO_STAGE);
   const [catcher, ...more] = [...(around?.querySelectorAll('textarea') ?? [])].filter(isKeyCatcher);
@@ -145,9 +145,10 @@ const isSpreadOver = ({ element, text }) => {
 };
 
 // A control's state: `kind`; `text`, null if it cannot be read (a terminal, a game); `drawn`, the text that an editor or
-// terminal draws itself, otherwise null; `number`, a slider's value, with its bounds `least` and `most`; `on`, and `stays` if a second
-// click does not turn it off; the text it `reads` as a list, and whether that is open (`fold`); `bare` if it is empty and editable;
-// `secret` for a password; `left` if it is no longer in the document; `unseen` for a field that has no size or is off the page.
+// terminal draws itself, or else null; `number`, a slider's value, with its bounds `least` and `most`; `on`, and `stays` if
+// a second click does not turn it off; the text it `reads` as a list, and whether that is open (`fold`); `bare` if it is
+// empty and editable; `secret` for a password; `left` if it is no longer in the document; `unseen` for a field that has no
+// size or is off the page.
 const stateOf = (element) => {
   const control = element.control ?? element, role = roleOf(control);
   const kind = fieldKind(element);
@@ -200,8 +201,9 @@ const drop = ({ element, files, data }) => {
   return true;
 };
 
-// Whether clicking a control, or pressing Enter in it, sends a password field's value. In a form, the HTML determines it.
-// Without one, Enter in the field does, or a click on the first named button after it and before any other password field.
+// Whether clicking a control, or pressing Enter in it, sends a password field's value. In a form, the HTML determines this.
+// Without a form, Enter in the field sends it, and so does a click on the first named button after it, if no other password
+// field comes first.
 const NAMED_BUTTON = 'button,input[type=button],input[type=submit],[role=button]';
 const sendsPassword = (field, control, via) => {
   const isButton = /^(submit|image)$/.test(control.type);
@@ -226,7 +228,7 @@ const submitsLogin = ({ element, via }) => {
 // Whether Enter in a password field sends its form to another origin.
 const sendsAway = (element) => !!element.form && sentTo(element.form, element.form.querySelector('[type=submit],button:not([type])')) !== location.origin;
 
-// The user name in the field before the only password field, if acting on a control sends both; '' otherwise.
+// The user name in the field before the only password field, if acting on a control sends both, or else ''.
 const NAME_FIELD = 'input:not([type]),input[type=text],input[type=email],input[type=tel]';
 const nameSent = (control, via) => {
   const root = control.getRootNode(), [field, other] = [...root.querySelectorAll('input[type=password]')].filter(sizeable);
@@ -262,7 +264,7 @@ const focusedElement = () => {
   while (at && shadowOf(at)?.activeElement) at = shadowOf(at).activeElement;
   return at === document.body || at === document.documentElement ? null : at;
 };
-// The field that a cell opened in itself or over itself when a key was typed; otherwise the element itself.
+// The field that a cell opened in or over itself when a key was typed, or else the element itself.
 const openedIn = (element) => {
   const focused = /** @type {any} */ (focusedElement());
   if (!focused || focused === element || !(isField(focused) || focused.isContentEditable)) return element;
@@ -287,7 +289,7 @@ const focusOf = (element) => {
 };
 
 // The range of a string, across nodes and white space. Editable text is searched first, because instructions often repeat
-// the string. An editor that renders its own text does so beside the element with the focus.
+// the string. An editor that renders its own text does so next to the element with the focus.
 const rangeIn = (text, element) => {
   const stage = element && fieldKind(element) === 'editor' ? stageOf(element) : null;
   const roots = element ? [stage ?? element] : [...document.querySelectorAll('[contenteditable]:not([contenteditable=false])'), document.body];

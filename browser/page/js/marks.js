@@ -71,7 +71,7 @@ const holds = (outer, inner) => outer.left <= inner.left && outer.top <= inner.t
 const nearby = (box, others, reach) => others.filter((other) => overlap(other, { left: box.left - reach, right: box.right + reach, top: box.top - reach, bottom: box.bottom + reach }));
 const sumOver = (spot, boxes) => boxes.reduce((sum, box) => sum + overlap(spot, box), 0);
 
-// The label position beside or on the element that hides least.
+// The label position, next to or on the element, that hides the least.
 const spotFor = (box, ref, { targets, words, taken }) => {
   const reach = ref.length * SIZES[0].char + 2 * LABEL_PAD;
   const written = nearby(box, words, reach), labels = nearby(box, taken, reach);

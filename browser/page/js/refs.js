@@ -207,7 +207,7 @@ const nameCandidates = (print) => candidatesFor(print)
   .map(({ element }) => `[${register(element)}] ${lineOf(element)} in "${contextOf(element).slice(0, 60)}"`);
 
 // Returns { element }, or { why, print } if it no longer exists or is ambiguous. A connected element may have been given other
-// content (recycled rows in a virtual list): then the element that now has the old content is searched for.
+// content (recycled rows in a virtual list): in that case, the element that now has the old content is searched for.
 const MIN_ROW_OVERLAP = 0.5;
 const besides = ({ row, name }) => row.replace(name, ' ');
 const resolve = (ref) => {
@@ -248,8 +248,8 @@ const pathOf = (element) => {
   return steps.join('>');
 };
 
-// Finds an identified element: at its path if its id, address or name match; otherwise by a unique id, address or name;
-// otherwise at its path with other text, if it has neither id nor address.
+// Finds an identified element, trying in turn: its path, if its id, address or name match; a unique id, address or name; its
+// path with different text, if it has neither id nor address.
 const identified = (known) => {
   const alike = candidatesFor(known);
   const own = known.key.includes('|');

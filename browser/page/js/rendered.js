@@ -23,8 +23,8 @@ const layersOver = (covers) => {
 };
 
 // A layer may be opaque and still let the pointer through (pointer-events: none). Our own style sheet disables that during
-// the hit test, which page scripts cannot notice. Such pictures are mostly grain or confetti, so only plain colours
-// count.
+// the hit test, which page scripts cannot notice. Pictures in such layers are mostly grain or confetti, so only plain
+// colours count.
 const layersWithoutPointer = () => {
   const before = [...document.adoptedStyleSheets]; // a copy: the property itself changes on every assignment
   const sheet = new CSSStyleSheet();

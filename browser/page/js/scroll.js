@@ -260,8 +260,8 @@ const scrollLists = async function* (wanted, element) {
   }
 };
 
-// Returns { found } each time a row of a list (any list, or the one around an element) contains the text, { late } when the
-// time is up, { grew } at the end of a list that loaded more; {} at the end.
+// Each call returns { found } for the next row of a list (any list, or the one around an element) that contains the text, {
+// late } when time is up, { grew } at the end of a list that loaded more, or {} at the end.
 const seek = async ({ text, ms, more, element }) => {
   const asked = squash(text).toLowerCase();
   seekLimit.until = performance.now() + ms;

@@ -21,7 +21,7 @@ class SplitTables {
     this.tables = new Map(); // the parent of rows -> [{ line, box }]
   }
 
-  // Notes a row's line, with the part of its box that is not cut off or scrolled out of view.
+  // Records a row's line, with the part of its box that is not cut off or scrolled out of view.
   note(row, line, look) {
     if (!line?.p.some((piece) => !piece.open)) return;
     const { top, bottom, left, right } = row.getBoundingClientRect(), box = { top, bottom, left, right };
@@ -39,7 +39,7 @@ class SplitTables {
   join(lines) {
     const gone = new Set(), edges = []; // the lines joined to others, and where tables meet
     const tables = [...this.tables.values()];
-    for (const wanted of [(table) => table.length > 1, (table) => table.length === 1]) { // headers follow their rows
+    for (const wanted of [(table) => table.length > 1, (table) => table.length === 1]) { // headers are joined after their rows
       const open = tables.filter(wanted), byTop = new Map();
       for (const table of open) byTop.set(rowTop(table), [...(byTop.get(rowTop(table)) ?? []), table]);
       for (const table of open) {

@@ -102,7 +102,7 @@ const rootLook = () => {
   return { opacity: 1, back: [255, 255, 255, 1], clip: null, fixedClip: null, roll: null, fixedRoll: null, turns: false, pinned: false, gone: '', page };
 };
 
-// Whether a drawing's text in the colour of the page is drawn on a shape of another colour, as on the blocks of Blockly.
+// Whether a drawing's text in the colour of the page is drawn on a shape of a different colour, as on Blockly's blocks.
 const MAX_SHAPES_TRIED = 200;
 const standsOnShape = (text, ink) => {
   const { x, y } = middleOf(text.getBoundingClientRect());

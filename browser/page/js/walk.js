@@ -163,7 +163,8 @@ class Walk {
     });
   }
 
-  // Whether a parent that places its children side by side is, or is inside, a control with a short text: they are one label.
+  // Whether a parent that places its children side by side is, or is inside, a control with short text: the children form
+  // one label.
   isInCaption({ display, style }) {
     const owner = this.opened.at(-1);
     return !!owner && owner.text.length <= MAX_BOX_TEXT_CHARS && /flex$/.test(display) && style.flexDirection.startsWith('row') && style.flexWrap === 'nowrap';
@@ -344,7 +345,7 @@ class Walk {
     return this.delegated.has(element) || listensItself(element);
   }
 
-  // An element's description by its look, with its position if others look the same.
+  // Describes an element by its appearance, and by its position if others look the same.
   looksOf(element, role, style) {
     const looks = describe(element, EDITABLE.has(role) ? null : style);
     return !looks || hasTwin(element, style) ? [looks, placeOf(element)].filter(Boolean).join(' ') : looks;
