@@ -39,7 +39,7 @@ MAX_DAYS = 1_000_000
 MIN_TOKENS = 1_000
 """Minimum token limit for a run: fewer are not enough for one call."""
 ToolSource = Literal["domain", "mcp", "memory", "system"]
-"""Sources of tools; each can be disabled."""
+"""The tool sources, each of which can be disabled."""
 APPROVABLE = ("click", "type", "submit", "upload", "download", "login")
 """Actions on a site that can be approved before a run (`--yes ACT@SITE`)."""
 RECORDINGS = (".webm", ".har")
