@@ -1,4 +1,4 @@
-"""The command line: the only place that prints."""
+"""The command line, which is the only package that prints."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def run(command: object) -> int:
 
 
 def _print_warning(message: Warning | str, category: type[Warning], *_: object) -> None:
-    """Print our own warnings on a single line; library warnings, for developers, are ignored."""
+    """Print our warnings on one line; ignore library warnings, which are meant for developers."""
     if category.__module__.startswith(("agent.", "browser.")):
         from agent.cli.terminal import note  # noqa: PLC0415 - as above
 

@@ -107,10 +107,10 @@ const deepHit = (x, y) => {
   return hit;
 };
 
-const STANDS_FROM = 8; // pixels; smaller elements are for screen readers only
+const MIN_SIZEABLE_PX = 8; // smaller elements are for screen readers only
 const sizeable = (element) => {
   const { width, height } = element.getBoundingClientRect();
-  return width >= STANDS_FROM && height >= STANDS_FROM;
+  return width >= MIN_SIZEABLE_PX && height >= MIN_SIZEABLE_PX;
 };
 const isShownAtAll = (element) => element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
 

@@ -15,9 +15,9 @@ const isStepper = (element) => element.tagName !== 'INPUT' && /^(slider|spinbutt
 
 // An invisible textarea that only catches the keys for an editor or terminal that draws its own text
 // (Ace, CodeMirror 5, xterm); the stage is the element that it draws on.
-const STAGE_WITHIN = 5, STAGE_SIZE = [60, 14]; // levels; pixels
+const MAX_LEVELS_TO_STAGE = 5, MIN_STAGE_SIZE = [60, 14]; // pixels
 const TERMINAL_CLASS = '[class*=term i]', TERMINALS = /(^|[\s_-])x?term(inal)?([\s_-]|$)/i;
-const stageOf = (element) => outward(composedParent(element), (at) => at.clientWidth >= STAGE_SIZE[0] && at.clientHeight >= STAGE_SIZE[1], STAGE_WITHIN);
+const stageOf = (element) => outward(composedParent(element), (at) => at.clientWidth >= MIN_STAGE_SIZE[0] && at.clientHeight >= MIN_STAGE_SIZE[1], MAX_LEVELS_TO_STAGE);
 const EDITABLE_ELEMENT = '[contenteditable=""],[contenteditable=true]';
 const isKeyCatcher = (element) => {
   if (element.tagName !== 'TEXTAREA' || !element.checkVisibility()) return false;
@@ -57,10 +57,10 @@ const drawnByItsLabel = (element) => /^(checkbox|radio|file)$/.test(element.type
 
 // The custom list that a page draws instead of a hidden select or field; null if there is none.
 const DRAWN_LISTS = '[role=combobox],[role=listbox],[aria-haspopup]';
-const DRAWN_BESIDE = 4; // levels up to the element that contains both
+const MAX_LEVELS_TO_DRAWN_LIST = 4; // up to the element that contains both
 const drawnFor = (field) => {
   if (!/^(select|select-one|select-multiple|text)$/.test(field.type) || field.matches(DRAWN_LISTS) || (sizeable(field) && isShownAtAll(field))) return null;
-  for (let at = composedParent(field), level = 0; at && level < DRAWN_BESIDE; at = composedParent(at), level += 1) {
+  for (let at = composedParent(field), level = 0; at && level < MAX_LEVELS_TO_DRAWN_LIST; at = composedParent(at), level += 1) {
     if (at.querySelectorAll('select').length > 1) return null;
     const drawn = [at, ...at.querySelectorAll(DRAWN_LISTS)].find((one) => one !== field && one.matches(DRAWN_LISTS) && sizeable(one));
     if (drawn) return drawn;
@@ -79,7 +79,7 @@ const fieldIn = (element) => {
 };
 // The key catcher of the editor that draws an element.
 const catcherFor = (element) => {
-  const around = outward(element, (at) => at.querySelector('textarea'), STAGE_WITHIN);
+  const around = outward(element, (at) => at.querySelector('textarea'), MAX_LEVELS_TO_STAGE);
   const [catcher, ...more] = [...(around?.querySelectorAll('textarea') ?? [])].filter(isKeyCatcher);
   return catcher && !more.length && isWithin(element, stageOf(catcher)) ? catcher : null;
 };
@@ -112,12 +112,12 @@ const toggleState = (control, role) => {
 };
 
 // The text that a list or field shows, with the content of the wrapper around it (the selected option, chips).
-const READS = 2000; // characters; longer text is not a selected option
+const MAX_SHOWN_TEXT_CHARS = 2000; // longer text is not a selected option
 const shownText = (element) => {
   if (element.tagName === 'SELECT') return selectedLabels(element).join('; ');
-  if (element.textContent.length > READS) return '';
+  if (element.textContent.length > MAX_SHOWN_TEXT_CHARS) return '';
   if (isField(element)) return squash(`${element.value} ${wrapperOf(element)?.innerText ?? ''}`);
-  return shadowOf(element) ? shortText(element, READS) : squash(element.innerText);
+  return shadowOf(element) ? shortText(element, MAX_SHOWN_TEXT_CHARS) : squash(element.innerText);
 };
 
 const isOutOfSight = (field) => {
@@ -128,7 +128,7 @@ const isOutOfSight = (field) => {
 // The text around a field, without other fields: chips for the chosen options, each with its own button.
 const besideText = (element) => {
   const around = isField(element) ? wrapperOf(element, FIELDS) : null;
-  return around && around.textContent.length <= READS ? squash(/** @type {HTMLElement} */ (around).innerText) : '';
+  return around && around.textContent.length <= MAX_SHOWN_TEXT_CHARS ? squash(/** @type {HTMLElement} */ (around).innerText) : '';
 };
 
 // The only button next to a combobox, which opens its list; null if there is none.
@@ -365,17 +365,17 @@ const standsIn = (said, text) => {
 };
 
 // Refs for the smallest elements that contain a string and have no ref, each with the row around it.
-const TEXT_REFS = 8, LABEL_LENGTH = 40;
+const MAX_TEXT_REFS = 8, MAX_LABEL_CHARS = 40;
 const refsOfText = (wanted) => {
   const needle = squash(wanted).toLowerCase(), found = [];
   for (const node of needle ? allTextNodes(document.body) : []) {
     if (node.length < needle.length) continue;
     const element = node.parentElement ?? node.getRootNode().host;
     const said = squash(node.data).toLowerCase();
-    if (said.length > Math.max(LABEL_LENGTH, 2 * needle.length) || !standsIn(said, needle) || !element?.getClientRects().length) continue;
+    if (said.length > Math.max(MAX_LABEL_CHARS, 2 * needle.length) || !standsIn(said, needle) || !element?.getClientRects().length) continue;
     if (element.closest('a,button,input,select,textarea') || refOf.has(element)) continue;
     found.push([register(element), squash(node.data).slice(0, 80), shortText(composedParent(element) ?? element, 80)]);
-    if (found.length === TEXT_REFS) break;
+    if (found.length === MAX_TEXT_REFS) break;
   }
   return found.length || !needle ? found : refsAcrossNodes(needle);
 };
@@ -384,7 +384,7 @@ const refsOfText = (wanted) => {
 const refsAcrossNodes = (needle) => {
   const { commonAncestorContainer: at } = rangeOf(needle, document.body) ?? {};
   const element = at instanceof Element ? at : null, said = element ? squash(element.textContent) : '';
-  const isShort = said.length <= Math.max(LABEL_LENGTH, 2 * needle.length) && standsIn(said.toLowerCase(), needle);
+  const isShort = said.length <= Math.max(MAX_LABEL_CHARS, 2 * needle.length) && standsIn(said.toLowerCase(), needle);
   if (!element || !isShort || !sizeable(element) || element.closest('a,button,input,select,textarea') || refOf.has(element)) return [];
   return [[register(element), said.slice(0, 80), shortText(composedParent(element) ?? element, 80)]];
 };
