@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 APP = "urchin-research"
 MAX_STEPS = 200
-"""Maximum number of steps: a run that needs more is in a loop, which is usually detected before."""
+"""Maximum number of steps: a run that needs more is in a loop, usually detected earlier."""
 CONTEXT_WINDOW = 32_000
 """Default context window in tokens: every useful model supports it."""
 MIN_CONTEXT_WINDOW = 4_000

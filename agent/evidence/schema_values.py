@@ -323,7 +323,7 @@ def _check(context: _ValueContext, passages: Sequence[Passage]) -> Verdict:
 
 
 def _check_rows(context: _ValueContext, rows: Sequence[Passage]) -> Verdict | None:
-    """Look up a value in its field's column in its record's table rows.
+    """Look up a value in its record's table rows, in the column of its field.
 
     Returns None if the tables do not decide.
     """

@@ -100,7 +100,7 @@ class RunClock:
         self._since = 0.0
 
     def __call__(self) -> float:
-        """Return the run time in seconds; it does not advance while a question is open."""
+        """Return the clock's time in seconds; it does not advance while the user is being asked."""
         return (self._since if self._waiting else self._now()) - self._stopped
 
     @contextmanager

@@ -181,7 +181,7 @@ class Ranking:
 
     @functools.cached_property
     def is_insufficient(self) -> bool:
-        """Whether the best candidate does not cover enough of the question for an answer.
+        """Whether the best candidate covers too little of the question for an answer.
 
         A lower share is enough if a page about something named in the question was read. An answer
         to "why" must give a reason, and one to "who" must mention what the person is or did:
