@@ -99,8 +99,8 @@ def check_answer(answer: str, evidence: Evidence, judge: Judge | None = None) ->
 class SourceList:
     """The sources of a report, numbered in the order in which they are added.
 
-    Identical text from the same page counts as one source, no matter how often it was read or at
-    which of the page's addresses.
+    Identical text from the same page counts as one source, even if it was read several times or
+    under several of the page's addresses.
     """
 
     def __init__(self, sources: Iterable[ReportSource] = ()) -> None:

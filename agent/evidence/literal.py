@@ -150,7 +150,7 @@ class StatementIndex:
 
     @functools.cached_property
     def ranking(self) -> BM25:
-        """A ranking of the statements, each with its headings and page title, for any query."""
+        """The BM25 ranking of the statements, each with its headings and page title."""
         return BM25(content_words(f"{self._above(s)} {s.quote}") for s in self.statements)
 
     def context(self, number: int) -> str:

@@ -323,7 +323,7 @@ def _check(context: _ValueContext, passages: Sequence[Passage]) -> Verdict:
 
 
 def _check_rows(context: _ValueContext, rows: Sequence[Passage]) -> Verdict | None:
-    """Look up a value in its field's column in its record's table rows.
+    """Look up a value in its record's table rows, in the column of its field.
 
     Returns None if the tables do not decide.
     """
@@ -425,7 +425,7 @@ def _compare_measured(
 
 
 def _other_value(heading: str, text: str) -> tuple[VerdictState, str]:
-    """Return that a cell contradicts the value, or that a sentence without it decides nothing."""
+    """Return the result for a value not found: contradicted in a cell, undecided in a sentence."""
     if heading and text.strip():
         return VerdictState.CONTRADICTED, f"the row has “{text}” in the column “{heading}”"
     return VerdictState.UNDECIDED, ""
