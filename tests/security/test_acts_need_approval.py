@@ -130,6 +130,25 @@ async def test_site_approval_allows_all_actions_on_that_site(ask, script, chrome
     assert "Delete all mail" in asked[0]
 
 
+async def test_missing_reply_to_approval_is_not_reported_as_refusal(ask, script, chrome):
+    async def approve(what):
+        return None
+
+    with serving(Requests, Mailbox) as box:
+        report = await ask(
+            f"Empty my mail at {box.base}/",
+            model=script(*calls(box.base, 1)),
+            cdp=chrome.cdp_url,
+            allow_private=[box.base.partition("//")[2]],
+            approve=approve,
+        )
+    assert box.did == []
+    assert report.error is not None
+    assert "CLICK was not run: needs approval to" in report.error.message
+    assert "the user did not reply" in report.error.message
+    assert exit_code(report) == 5
+
+
 async def test_advance_approval_allows_one_action_on_one_site(ask, script, events, chrome):
     with serving(Requests, Mailbox) as box:
         site = box.base.partition("//")[2]
