@@ -1,4 +1,4 @@
-"""The errors of the browser package: what happened (`str(error)`) and what to do (`hint`).
+"""The browser package's errors: what happened (`str(error)`) and what to do (`hint`).
 
 BrowserError
  ├── Refused            the guard or a host rule does not allow this address
@@ -27,7 +27,7 @@ from __future__ import annotations
 
 
 class BrowserError(Exception):
-    """Base class for all errors in this package. `hint` is a sentence for the user or the model."""
+    """Base class for this package's errors. `hint` is a sentence for the user or the model."""
 
     hint = ""
 

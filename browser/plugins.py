@@ -1,7 +1,7 @@
 """Plug-ins from installed packages, found through the entry-point group `urchin.KIND`.
 
-Entry points are read only when a name is used that is not built in; those of site parsers are read
-with the first page.
+Entry points are read only when a name that is not built in is used; those of site parsers are read
+when the first page is parsed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ IN_EXTRAS: Final = {
 
 
 def extras_hint(kind: str) -> str:
-    """List the plug-ins of a kind in the extras package, and how to install it."""
+    """List the extras package's plug-ins of a kind, and explain how to install them."""
     package = "'urchin-extras[timestamps]'" if kind == "timestamps" else "urchin-extras"
     return f"`pip install {package}` adds {', '.join(IN_EXTRAS[kind])}."
 

@@ -1,4 +1,4 @@
-"""The retry rules: what is retried, how often, and after how long (uses tenacity).
+"""The retry rules: what is retried, how often, and after what delay (uses tenacity).
 
 | user (rule)                     | repeats                                            | attempts  |
 |---------------------------------|----------------------------------------------------|-----------|
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class RetryRule:
-    """How many attempts are made (0: until one succeeds), and the waits in seconds."""
+    """The number of attempts (0: until one succeeds), and the waits between them in seconds."""
 
     attempts: int
     base: float
@@ -86,8 +86,8 @@ class _Attempt:
 
 
 async def repeat(rule: RetryRule, attempt: Callable[[], Awaitable[T]]) -> T:
-    """Repeat attempts according to a rule until one does not raise `TemporaryFailure`."""
-    # Imported at the first call: nearly every command imports this module, but few make requests.
+    """Repeat attempts, according to a rule, until one does not raise `TemporaryFailure`."""
+    # Imported on the first call: nearly every command imports this module, but few send requests.
     from tenacity import AsyncRetrying, retry_if_exception_type  # noqa: PLC0415
 
     def gives_up(state: RetryCallState) -> bool:

@@ -18,11 +18,11 @@ PDF = "application/pdf"
 
 
 class Outcome(StrEnum):
-    """How a search or a page read ended; one enum for search engines, pages and limits.
+    """The outcome of a search or a page read: one enum for search engines, pages and limits.
 
     A search ends with one of the first ten or with `refused`; a page read may end with any of them.
     `empty` is a real "nothing found"; `blocked` means that the site rejected the request.
-    `unreachable` is an `error` before any response: an unknown name or no connection.
+    `unreachable` is an `error` before any response: an unknown name, or no connection.
     """
 
     OK = "ok"
@@ -93,7 +93,7 @@ class SearchAttempt:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link on a page: absolute URL, visible text, and `rel` tokens such as `next`."""
+    """A link on a page, with its absolute URL, visible text, and `rel` tokens such as `next`."""
 
     url: str
     text: str
@@ -133,7 +133,7 @@ UNKNOWN_PUBLICATION = Publication()
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A page's content as the user sees it.
+    """The content of a page, as the user sees it.
 
     `text` is the saved text that evidence offsets refer to: blocks separated by a blank line,
     headings as `# …`, list items as `- …`, table rows as `| a | b |`; apart from that, only
@@ -259,7 +259,7 @@ class FindResult:
 class Challenge:
     """A captcha, as passed to a solver: its kind, its site key and the page's address.
 
-    `data` is what some sites pass to the widget in addition to the key (`data-s`, `cdata`).
+    `data` is a value that some sites pass to the widget in addition to the key (`data-s`, `cdata`).
     """
 
     kind: Literal["recaptcha", "hcaptcha", "turnstile"]
@@ -291,7 +291,7 @@ class ActionOutcome:
 
 @dataclass(frozen=True, slots=True)
 class SavedFile:
-    """A finished download: its file or, if there is none, the reason in `why`."""
+    """The result of a download: the file or, if there is none, the reason in `why`."""
 
     name: str
     path: Path | None = None

@@ -26,7 +26,7 @@ _MORE = "… The full answer with its sources is in the attached file."
 
 
 def answer_text(report: Report) -> str:
-    """Format the answer with its citations, its unverified sentences, and its sources."""
+    """Format the answer with citations, followed by its unverified sentences and its sources."""
     if report.status == "failed":
         return clean(f"The run failed: {report_view.error_line(report)}")
     unsupported = [
@@ -52,7 +52,7 @@ def answer_text(report: Report) -> str:
 
 
 def split_answer(text: str, longest: int) -> tuple[list[str], bool]:
-    """Split text into messages; the second value says whether the rest must be sent as a file."""
+    """Split text into messages; the second value is true if the rest must be sent as a file."""
     pieces = split_text(text, longest)
     if len(pieces) <= MAX_MESSAGES:
         return pieces, False
@@ -63,7 +63,8 @@ def split_answer(text: str, longest: int) -> tuple[list[str], bool]:
 def split_text(text: str, longest: int) -> list[str]:
     """Split text into pieces of at most `longest` UTF-16 units, between paragraphs or sentences.
 
-    Sentences that are too long are split between words, and overlong words anywhere.
+    Sentences that are too long are split between words, and words that are too long at any
+    character.
     """
     pieces: list[str] = []
     room = ""
@@ -81,7 +82,7 @@ def _units(text: str, longest: int) -> Iterable[str]:
         if length(paragraph) <= longest:
             yield paragraph
             continue
-        # a sentence includes the citations that follow it
+        # keep citations with the sentence before them
         found = [_MARKERS.match(paragraph, span.end) for span in sentences(paragraph)]
         ends = [markers.end() for markers in found if markers]
         at = 0
@@ -101,7 +102,7 @@ def _words(sentence: str, longest: int) -> Iterable[str]:
 
 
 def plain_text(markdown: str) -> str:
-    """Convert Markdown to plain text, since services use their own markup or none."""
+    """Convert Markdown to plain text, since services have different markup or none."""
     tokens = MarkdownIt("commonmark", {"html": False}).parse(markdown)
     texts: list[str] = []
     depth = 0

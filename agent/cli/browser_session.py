@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ACT_FAILED = 8
-"""Exit code if an action failed or the text was not found."""
+"""Exit code if an action fails or text is not found."""
 _FLAGS = (
     "--headed --attach --cdp --storage-state --login --record --allow --deny --allow-private "
     "--proxy --share --yes --file --ignore-robots"

@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from browser.search.provider import SearchSource
 
 _PROBE = "lighthouse"
-"""A word that every search engine and encyclopedia finds."""
-_MIN_PYTHON = (3, 11)  # of Python, as in pyproject.toml
+"""A query for which every search engine and encyclopedia has results."""
+_MIN_PYTHON = (3, 11)  # keep in sync with pyproject.toml
 MAX_PROBES = 4
-"""Maximum number of calls for finding out what an endpoint supports."""
+"""Maximum number of calls used to determine what an endpoint supports."""
 _WORD = {
     "type": "object",
     "properties": {"word": {"type": "string"}},
@@ -51,7 +51,7 @@ _PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
 )
 _MIN_TO_MERGE = 3
-"""If no provider is reachable and there are at least this many, one line reports them all."""
+"""Minimum number of providers that are reported on one line if none of them can be reached."""
 _PACKAGES = {
     "linux": "sudo apt install chromium (Debian, Ubuntu), sudo dnf install chromium (Fedora)",
     "darwin": "brew install --cask google-chrome",
@@ -91,13 +91,13 @@ def doctor(*, fix: bool, as_json: bool, **flags: Any) -> int:
     settings = load_options(drop_unset(flags), config=True)
     findings = check_machine(settings)
     if not as_json:
-        _print(findings)  # these do not depend on the network
+        _print(findings)  # print these first, as they do not depend on the network
     online = asyncio.run(check_network(settings))
     if as_json:
         print_json([*findings, *online])
     else:
         _print(online)
-    # One working search provider is enough; everything else must be fine.
+    # One working search provider is enough; all other checks must pass.
     search = [one.well for one in online if one.name.startswith("search ")]
     rest = [one.well for one in (*findings, *online) if not one.name.startswith("search ")]
     return 0 if any(search) and all(rest) else 1
@@ -120,7 +120,7 @@ def check_machine(settings: Options) -> list[Checkup]:
     except ResearchError as error:
         findings.append(Checkup("data folder", well=False, seen=str(error), fix=error.hint))
     else:
-        disk = os.statvfs(folder) if hasattr(os, "statvfs") else None  # Windows has none
+        disk = os.statvfs(folder) if hasattr(os, "statvfs") else None  # not available on Windows
         room = f", {disk.f_bavail * disk.f_frsize // 2**20:,} MB free" if disk else ""
         findings.append(Checkup("data folder", well=True, seen=f"{folder}{room}"))
     try:
@@ -229,7 +229,7 @@ async def _probe(model: RemoteModel) -> list[Checkup]:
 
 
 def _fetch_browser() -> None:
-    """Install Playwright's Chromium if no browser is found. On failure, print instructions."""
+    """Install Playwright's Chromium if no browser is found; on failure, print instructions."""
     if _has_browser():
         return
     if named := next((name for name in EXECUTABLE_VARIABLES if os.environ.get(name)), None):

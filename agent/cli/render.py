@@ -38,14 +38,14 @@ _LIMITS = {
     "tokens": f"Stopped at the token limit (--max-tokens); {_PARTIAL_RESULT}",
     "repetition": f"Stopped because the model repeated itself; {_PARTIAL_RESULT}",
 }
-_QUOTE_CHARS = 240  # about three lines of a terminal
+_QUOTE_CHARS = 240  # about three lines in a terminal
 _MAX_WIDTH = 100
 """Maximum width of a readable line, in characters."""
 _DOT = " · "
-"""Separates the facts in the last line."""
+"""Separates the items in the summary line."""
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _ZOTERO = "zotero:"
-"""In place of a file name: saves the sources to the running Zotero."""
+"""Given instead of a file name, saves the sources to the running Zotero app."""
 
 
 def print_report(report: Report, limit: str | None = None) -> None:
@@ -99,7 +99,7 @@ def _section(title: str, rows: Sequence[str]) -> str:
 
 
 def _audit(report: Report) -> str:
-    """Return a draft's faults and the status of its references."""
+    """Format a draft's faults and the status of its references."""
     faults = [f"  ✗ {text} ({why})" for text, why in report_view.faults(report)]
     title = f"{plural(len(faults), 'problem', 'problems')}:"
     look = [f"  ? {one.text} ({one.reason})" for one in report_view.sentences_to_check(report)]
@@ -114,7 +114,7 @@ def _audit(report: Report) -> str:
 
 
 def _recheck(report: Report) -> str:
-    """Return the outcome for each sentence in an earlier report."""
+    """Format the outcome for each sentence in an earlier report."""
     signs = {True: "✓", False: "✗", None: "?"}
     blocks = [report_view.recheck_summary(report)]
     for row in report.rechecked:
@@ -126,7 +126,7 @@ def _recheck(report: Report) -> str:
 
 
 def _values_table(report: Report) -> str:
-    """Return a schema's values as a table, then the omitted ones; `--json` prints the data."""
+    """Format a schema's values as a table, followed by the omitted values."""
     rows = [
         (
             value.pointer.removeprefix("/"),
@@ -208,7 +208,7 @@ def write_exports(folder: Path, paths: Iterable[Path], tell: Callable[[str], Non
 
 
 def _why_no_sources(folder: Path) -> str:
-    """Return the reason why a run has no sources, or an empty string if it has some."""
+    """Return the reason why a run has no sources; empty if it has any."""
     try:
         report = json.loads((folder / "report.json").read_bytes())
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""`research tools` and `research plugins`: the tools available to runs, and installed plug-ins."""
+"""`research tools` and `research plugins`: list the tools for runs, and the installed plug-ins."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FLAGS = (
     "--tool-sources --tool-allow --tool-deny --mcp-tool-allow --mcp-tool-deny --mcp-config "
     "--data-dir --memory/--no-memory"
 ).split()
-"""Flags that decide which tools a run has."""
+"""Flags that determine which tools a run has."""
 
 
 @click.command()
@@ -57,7 +57,7 @@ def tools(*, as_json: bool, **flags: Any) -> None:
 
 
 async def _select(settings: Options) -> ToolSelection:
-    """Select the tools of a run with web, user and memory, without connecting to MCP servers."""
+    """Select the tools of a run that has web, user and memory; MCP servers are not contacted."""
 
     async def answer(_question: str) -> str:
         return ""

@@ -1,7 +1,7 @@
 """Tools that let a model create tasks, reminders and monitors, if the user allows it.
 
-Their names and the monitor defaults are those of the reference engine. They use the schedules that
-`research schedule` and `research monitor` show. The user chooses the notification targets.
+Their names and the monitor defaults are the reference engine's. They use the same schedules as
+`research schedule` and `research monitor`. The user chooses the notification targets.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ EVERY_MINUTES, MIN_MINUTES, LAST_MINUTES = 15, 5, 360
 """A monitor's default interval, its minimum, and its duration, in minutes: as in the reference
 engine."""
 _LAST_LOOK_S: Final = 30
-"""Extra seconds at the end, so that the last check of a monitor still runs."""
+"""Extra seconds at the end of a monitor, so that its last check still runs."""
 _MAX_MINUTES: Final = 60 * 24 * 366
 _NOT_INHERITED: Final = {
-    # Granted by the user to one run only.
+    # Permissions that the user granted to one run only.
     *("attach", "cdp", "headed", "storage_state", "login", "record", "share", "yes", "file"),
     *("continue_run", "session", "schema", "dry_run", "report", "require_verified"),
     *("allow_tasks", "data_dir", "keep_days", "fresh"),
@@ -70,7 +70,7 @@ Minutes = Annotated[int, Field(ge=MIN_MINUTES, le=_MAX_MINUTES)]
 
 
 def task_tools(options: Options, open_jobs: Callable[[], Jobs]) -> list[Tool]:
-    """Make the tools of a run. Its tasks use its settings and notification targets."""
+    """Make the task tools of a run; its tasks inherit its settings and notification targets."""
     settings = dump_options(options, exclude=_NOT_INHERITED, changed_only=True)
     tasks = _TaskTools(open_jobs, settings, options.allow_tasks)
     lasting = partial(
@@ -113,7 +113,7 @@ def _sends_question(question: str) -> Iterable[Sent]:
 
 
 class _TaskTools:
-    """The tool functions. Each call opens the jobs; raises `ToolError`."""
+    """The tool functions; each call opens the jobs database, and may raise `ToolError`."""
 
     def __init__(
         self, open_jobs: Callable[[], Jobs], settings: Mapping[str, Any], targets: tuple[str, ...]
@@ -123,7 +123,7 @@ class _TaskTools:
         self._targets = targets
 
     async def _call(self, work: Callable[[Jobs], dict[str, Any]]) -> ToolResult:
-        """Call `work` with the jobs in a thread, since it blocks on a database."""
+        """Call `work` with the jobs in a thread, since it blocks on the database."""
 
         def in_thread() -> dict[str, Any]:
             with self._open() as jobs:
@@ -139,7 +139,7 @@ class _TaskTools:
     async def schedule(
         self, _: ToolContext, task: Task, when: TaskTime, name: str | None = None
     ) -> ToolResult:
-        """Schedule a question. A name that is already in use is rejected; nothing is replaced."""
+        """Schedule a question; a name that is already in use is rejected, not replaced."""
 
         def add(jobs: Jobs) -> dict[str, Any]:
             if name and any(one.name == name for one in _all_schedules(jobs)):
@@ -179,7 +179,7 @@ class _TaskTools:
         condition: str = "",
         ref: str = "",
     ) -> ToolResult:
-        """Watch for some time. For a ref, the locator of its element is stored."""
+        """Watch a page or answer for some time; a ref is stored as its element's locator."""
         element: dict[str, str] = {}
         if ref:
             tab = require_tab(context)
@@ -211,7 +211,7 @@ class _TaskTools:
         )
 
     async def stop(self, _: ToolContext, name: Annotated[str, Field(min_length=1)]) -> ToolResult:
-        """Stop one by its name in LIST."""
+        """Stop the task with this name."""
 
         def remove(jobs: Jobs) -> dict[str, Any]:
             monitors = Monitors(jobs)
@@ -237,7 +237,7 @@ def _describe(one: Schedule) -> dict[str, Any]:
 
 
 def _confirm(one: Schedule) -> dict[str, Any]:
-    """Describe the created task, for the model and as the answer of a run that did nothing else."""
+    """Describe the created task, for the model and as the answer if the run did nothing else."""
     row = _describe(one)
     times = f"first {row['next']}" if "until" in row or one.at is None else row["next"]
     ends = f", until {row['until']}" if "until" in row else ""

@@ -1,4 +1,4 @@
-"""Follows a citation once: a page that cites another source for a claim is a secondary source.
+"""Follows the citations of secondary sources: pages that cite another source for a claim.
 
 A claim is secondary if each page that supports it links to another site in the same sentence. The
 first address linked there is read; if that page supports the claim, it is the primary source.
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     ReadPage = Callable[[str], Awaitable[Page]]
 
 PASSAGES_JUDGED: Final = 6
-"""Maximum number of passages of the cited page that are compared with the claim."""
+"""Maximum number of passages from the cited page that are compared with the claim."""
 _LINK = re.compile(
     r"(?<!!)\[([^\[\]]*)\]\(<?(https?://[^\s()<>]*(?:\([^\s()]*\)[^\s()]*)*)>?[^)]*\)"
 )
@@ -43,10 +43,9 @@ _LINK_NUMBER_RE = re.compile("\ue000(\\d+)\ue001")
 async def follow_citations(
     work: Orchestrator, judge: ClaimJudge, read_page: ReadPage, answer: str, most: int
 ) -> None:
-    """Follow the citation of each of the `most` central claims; records the results.
+    """Follow the citation of each of up to `most` central claims; records the results.
 
-    `read_page` reads a page again from the cache, because its saved text does not contain the
-    links.
+    `read_page` rereads a page from the cache, because its saved text does not contain the links.
     """
     checked = check_answer(answer, judge.evidence, judge)
     pages: dict[str, Page] = {}
@@ -70,7 +69,7 @@ async def follow_citations(
 
 
 def _links_beside(quotes: list[str], page: Page) -> list[str]:
-    """Return the links to other sites in the sentences of a page that contain the quotes."""
+    """Return the links to other sites in the sentences of a page that contain a quote."""
     if page.document is None:
         return []
     found: dict[str, None] = {}
@@ -82,7 +81,7 @@ def _links_beside(quotes: list[str], page: Page) -> list[str]:
 
 
 def links_in_sentences(markdown: str, quotes: list[str]) -> list[str]:
-    """Return the link targets in a paragraph's sentences that contain one of the quotes."""
+    """Return the link targets in the sentences of a paragraph that contain a quote."""
     urls: list[str] = []
 
     def number(match: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Addresses and reference lists in an answer that the run never saw: models invent them."""
+"""Removes addresses and references that the run never saw from an answer; models invent them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CITATION = "¶"
 
 
 def remove_unseen_addresses(answer: str, seen: str) -> tuple[str, list[str]]:
-    """Remove addresses not in `seen` from an answer; returns the rest, and the removed addresses.
+    """Remove addresses not in `seen` from an answer; returns the rest and the removed addresses.
 
     A list item based on such an address is removed entirely, together with its list's heading and
     uncited items; in a sentence, only the address is removed.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agent.notify.notice import Notice
 
 _ATOM = "http://www.w3.org/2005/Atom"
-_NAMES: Any = {None: _ATOM}  # the stubs have no default namespace
+_NAMES: Any = {None: _ATOM}  # the type stubs do not allow a default namespace
 _E: Any = ElementMaker(namespace=_ATOM, nsmap=_NAMES)
 _MAX_ENTRIES = 200
 """Maximum number of entries: feed readers poll before this many new ones are added."""
@@ -57,14 +57,14 @@ def add_entry(path: Path, notice: Notice) -> None:
 
 
 def _read(path: Path) -> etree._Element:
-    """Read a feed; a missing file gives a new feed. Raises `NotSent`."""
+    """Read a feed; return a new one if the file does not exist. Raises `NotSent`."""
     if not path.exists():
         name = f"urn:uuid:{uuid.uuid4()}"
         feed: etree._Element = _E.feed(
             _E.title("Urchin"), _E.id(name), _E.updated(), _E.author(_E.name("Urchin"))
         )
         return feed
-    # The file may come from anyone; its XML entities must not read other files.
+    # The file may come from anyone, so its XML entities must not read other files.
     parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_blank_text=True)
     try:
         feed = etree.fromstring(path.read_bytes(), parser)

@@ -68,7 +68,7 @@ class MailServer:
 
     @property
     def host_port(self) -> str:
-        """Host and port as the guard formats them, with an IPv6 address in brackets."""
+        """Host and port in the guard's format, with IPv6 addresses in brackets."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{host}:{self.port}"
 
@@ -124,7 +124,7 @@ async def send_mail(mail: EmailMessage, server: MailServer, proxy_url: str) -> N
 
 
 class _TemporaryRefusal(Exception):
-    """The server cannot accept the mail now."""
+    """The server is temporarily unable to accept the mail."""
 
 
 def _send(mail: EmailMessage, server: MailServer, proxy_url: str) -> None:
@@ -146,7 +146,7 @@ def _send(mail: EmailMessage, server: MailServer, proxy_url: str) -> None:
     except smtplib.SMTPNotSupportedError as error:
         raise NotSent(f"{server.host_port}: {error}") from error
     except (smtplib.SMTPException, OSError) as error:
-        # After the mail was submitted, a retry could deliver it twice.
+        # Once the mail has been submitted, a retry could deliver it twice.
         if handed_over:
             message = (
                 f"{server.host_port} disconnected; it may or may not have accepted the message"
@@ -160,7 +160,7 @@ def _send(mail: EmailMessage, server: MailServer, proxy_url: str) -> None:
 
 
 def _refusal(message: str, codes: Sequence[int]) -> Exception:
-    """Choose the error for a set of SMTP codes: 4xx is temporary."""
+    """Choose the error for a set of SMTP codes, of which 4xx are temporary."""
     is_temporary = all(400 <= code < 500 for code in codes)
     return _TemporaryRefusal(message) if is_temporary else NotSent(message)
 
@@ -187,7 +187,8 @@ class _Connection(smtplib.SMTP):
         """Start TLS if necessary, and log in if a user is set."""
         server = self._server
         self.ehlo_or_helo_if_needed()
-        # Nothing leaves this machine without TLS: `starttls` fails if the server lacks it.
+        # Nothing leaves this machine without TLS, as `starttls` fails if the server does not
+        # support it.
         if not server.secure and (self.has_extn("starttls") or not is_local(server.host)):
             self.starttls(context=certificates())
             self.ehlo()
@@ -196,7 +197,7 @@ class _Connection(smtplib.SMTP):
 
 
 def is_local(host: str, *kinds: AddressKind) -> bool:
-    """Return whether a host is this machine, or its address is one of `kinds`."""
+    """Return whether a host is this machine, or has an address of one of `kinds`."""
     try:
         return classify(host) in {AddressKind.LOOPBACK, *kinds}
     except ValueError:

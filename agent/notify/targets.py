@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from agent.options import Options
 
 Sender = Callable[[str, "Notice"], Awaitable[None]]
-"""Sends the notice to the target, given without its scheme. Errors become the outcome."""
+"""Sends a notice to a target, given without its scheme. Errors become the outcome."""
 
 SECRET = "WEBHOOK_SECRET"  # noqa: S105 - the variable's name
 _BASE64 = "whsec_"
@@ -65,7 +65,7 @@ async def notify(
     environ: Mapping[str, str] | None = None,
     ways: Mapping[str, Sender] | None = None,
 ) -> tuple[Delivery, ...]:
-    """Deliver a notice to each target; a failure for one does not affect the others.
+    """Deliver a notice to each target; a failed delivery does not affect the others.
 
     `ways` are senders for other schemes, such as channels. Returns the outcomes in the order of
     the targets.
@@ -119,7 +119,7 @@ def _sender(
 
 
 def _egress_policy(options: Options, host_port: str) -> EgressPolicy:
-    """Allow only one `host:port`; it may be private because the user named it."""
+    """Allow only one `host:port`, which may be private because the user specified it."""
     return EgressPolicy(
         allow_hosts=(host_port,),
         deny_hosts=options.deny,
@@ -142,7 +142,8 @@ async def _mail(server: MailServer, to: Sequence[str], options: Options, notice:
         await send_mail(build_mail(notice, server.sender, to), server, egress.proxy_url)
 
 
-# Webhooks are signed as in standardwebhooks.com; most languages have libraries to check that.
+# Webhooks are signed as specified at standardwebhooks.com; most languages have libraries to verify
+# this.
 
 
 def _url_and_key(url: str, environ: Mapping[str, str]) -> tuple[str, bytes]:

@@ -1,4 +1,4 @@
-"""Parses JSON as models write it: in a code fence, inside text, or with wrong quotes and commas."""
+"""Parses JSON from models: in a code fence, surrounded by text, or with wrong quotes and commas."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def loose_json(text: str) -> Any | None:
 
 
 def loose_object(text: str) -> dict[str, Any]:
-    """Parse the JSON object that follows the thoughts in `text`; empty if there is none."""
+    """Parse the JSON object after the thoughts in `text`; empty if there is none."""
     value = loose_json(text.rpartition("<</THINK>>")[2])
     return value if isinstance(value, dict) else {}
 

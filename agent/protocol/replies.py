@@ -1,17 +1,17 @@
-"""Reads a model's reply: removes its wrapping and finds its calls; the remainder is text.
+"""Parses a model's reply: removes any wrapping and finds the calls; the rest is text.
 
 `<<TOOL:NAME:param>>` calls a tool, `<<THINK>>…<</THINK>>` is a thought; the rest is text. The reply
-is read once from left to right: tags inside a thought are not run, and an unclosed thought extends
-to the end. A parameter ends at the first `>>` outside quotes and JSON.
+is read once from left to right: tags inside a thought are not executed, and an unclosed thought
+extends to the end. A parameter ends at the first `>>` outside quotes and JSON.
 
-Models are trained on other formats, and servers pass on text added by their templates. Before
-parsing, `unwrap_reply` converts thoughts and channels to our thoughts and drops invented
-conversation turns. Calls in one of the `FORMS` in `agent.protocol.forms` are rewritten as our tags.
+Models are trained on other formats, and servers pass on text added by their chat templates. Before
+parsing, `unwrap_reply` converts thoughts in other formats to ours and drops conversation turns that
+the model invented. Calls in one of the `FORMS` in `agent.protocol.forms` are rewritten as our tags.
 In a reply without a call, special tokens are removed, as is a fence, tag or JSON field around the
 entire reply.
 
 Security: a format counts as a call only outside quotations (`…`, “…”, > …). Text from the web never
-contains one, since `inert` breaks the beginning of each.
+contains a call, since `inert` breaks the beginning of each format.
 """
 
 from __future__ import annotations
@@ -31,20 +31,21 @@ if TYPE_CHECKING:
     from agent.protocol.forms import Form
 
 NOT_FOUND: Final = "NOT_FOUND"
-"""An answer that starts with this word says that the evidence does not contain the answer."""
+"""An answer starts with this word if the evidence does not answer the question."""
 MARKUP: Final = "*_`# \n"
 """Markdown characters that may precede that word."""
 MAX_CALLS: Final = 40
-"""Maximum calls in a reply that are parsed with quotes and brackets; any further calls (a
-repetitive reply has thousands) end at the next `>>`."""
+"""Maximum number of calls per reply for which quotes and brackets are parsed; further calls (a
+repetitive reply has thousands) end at the next `>>`.
+"""
 
 _THINK_OPEN, _THINK_CLOSE = "<<THINK>>", "<</THINK>>"
 _TOKEN = re.compile(r"<<THINK>>|<<TOOL:([A-Za-z0-9_]+)(>>|:)")
 _TOOL_OPEN = "<<TOOL:"
 _ANY_CASE = re.compile(r"<<tool:(\w+)", re.IGNORECASE)
 _CLOSERS = {"{": "}", "[": "]"}
-# Prompt injection: web text must not contain a tag, a result header, a role turn, our own
-# delimiters or the beginning of a call in another format. This pattern finds where one begins.
+# Against prompt injection, web text must not contain a tag, a result header, a role turn, our
+# delimiters or the beginning of a call in another format. This pattern finds their beginnings.
 _MARKERS = re.compile(
     r"<<(?=\s*(?:/\s*)?(?:TOOL|THINK))"
     r"|\[(?=\s*(?:Tool\s+result\s+for\b|HINT\s*:|Saved\s+memories\b|User\s+profile\b"
@@ -70,7 +71,7 @@ _LOOKALIKES = {"<<": "‹‹", "[": "⟦", "<": "‹", '"': "“", "`": "ˋ", "{
 _STRUCTURE = re.compile(rf'["{{}}\[\]]|>>|{_TOOL_OPEN}')
 # Atomic groups instead of `*+`, which Python before 3.11.5 matches wrongly around a lookahead.
 _QUOTED = re.compile(r'"(?>[^"\\]*(?:\\.[^"\\]*)*)"', re.DOTALL)
-# In a parameter that is not JSON (`5" screen`), a quote must be closed on the same line, before the
+# In a parameter that is not JSON (`5" screen`), a quotation must end on the same line, before the
 # next tag.
 _QUOTED_BARE = re.compile(rf'"(?>(?:(?!{_TOOL_OPEN})[^"\n])*)"')
 _PLACEHOLDER = "NAME"
@@ -115,9 +116,9 @@ _FOREIGN_MARKS = re.compile(
     r"|<grok:render\b.{0,600}?</grok:render>",
     re.DOTALL,
 )
-"""Citation markers of other systems, which do not refer to anything that the run has read."""
+"""Other systems' citation markers, which do not refer to anything that the run has read."""
 _OUR_MARK = re.compile(r"【(S\d{1,5})[†:\s]{0,3}(¶\d{1,5})[^】¶\n]{0,20}】")
-"""Our citation format in another system's brackets."""
+"""Our citation format inside another system's brackets."""
 _UNKNOWN_FORM = re.compile(
     r"<\|[^\n]{1,60}?\|>|</?(?:\w+[:_])?(?:invoke|tool|function|parameter|arg)(?:_\w+)?[\s=>]"
     r"|\[\[?(?:/?TOOL|CALL)[^\]\n]*\]|<<TOOL:",
@@ -137,7 +138,7 @@ _FENCED_TAGS = re.compile(
     rf"```[\w-]*\s*((?:{_TOOL_OPEN}(?:(?!```|{_TOOL_OPEN}).)*>>\s*)+)```", re.DOTALL
 )
 _OPENERS = re.compile(r"(?:<[^<>]*>|\s)+\Z")
-"""A format's wrappers, which may occur between a quotation mark and the call."""
+"""Wrappers that may occur between a quotation mark and the call."""
 
 
 def gives_up(answer: str) -> bool:
@@ -168,10 +169,10 @@ def format_call(name: str, arguments: str) -> str:
 def parse(reply: str, tools: Collection[str] = ()) -> Reply:
     """Split a reply into thoughts, tool calls in tag order, and the text without the thoughts.
 
-    The text keeps its tool tags: it becomes the assistant's turn of the conversation. `tools`
+    The text keeps its tool tags, as it becomes the assistant's turn in the conversation. `tools`
     contains the names of the tools that can be called.
     """
-    # Other formats are converted to ours first, so that only one grammar must be kept safe.
+    # Other formats are converted to ours first, so that only one grammar has to be secure.
     reply = _rewrite_as_tags(reply, {name.casefold(): name for name in tools})
     thoughts: list[str] = []
     calls: list[ToolCall] = []
@@ -198,7 +199,7 @@ def parse(reply: str, tools: Collection[str] = ()) -> Reply:
     kept.append(reply[at:])
     text = trim("".join(kept))
     if tools and calls and all(call.name == _PLACEHOLDER for call in calls):
-        calls.clear()  # the model copied the example in the prompt
+        calls.clear()  # the model copied the example from the prompt
     nested = (
         bool(tools)
         and bool(calls)
@@ -212,10 +213,10 @@ def parse(reply: str, tools: Collection[str] = ()) -> Reply:
 
 
 def _call_end(reply: str, start: int, before: int) -> int | None:
-    """Find the end of a call, after its `>>`, whose parameter begins at `start`.
+    """Find the position after the `>>` that ends the call whose parameter begins at `start`.
 
-    This is the first `>>` outside quotes and JSON; if those never close, the first `>>` before the
-    next tag; None if there is none. `before` is the number of calls before this one.
+    This is the first `>>` outside quotes and JSON or, if those are never closed, the first `>>`
+    before the next tag; None if there is none. `before` is the number of calls before this one.
     """
     structured = reply[start:].lstrip()[:1] in _CLOSERS
     brackets: list[str] = []
@@ -238,7 +239,7 @@ def _call_end(reply: str, start: int, before: int) -> int | None:
 
 
 def _rewrite_as_tags(reply: str, names: Mapping[str, str]) -> str:
-    """Rewrite other protocols' formats; a reply in our format is returned unchanged.
+    """Rewrite calls in other formats as tags; a reply in our format is returned unchanged.
 
     `names` maps lower-case tool names to the actual names.
     """
@@ -262,13 +263,13 @@ def _rewrite_as_tags(reply: str, names: Mapping[str, str]) -> str:
 
 
 def unwrap_reply(reply: str) -> str:
-    """Rewrite thoughts in our format, and drop turns that a model invents for the user."""
+    """Rewrite thoughts in our format, and drop user turns that the model invented."""
     if "｜" in reply:
         reply = re.sub(r"<(/?)｜DSML｜", r"<\1", reply)
         reply = re.sub(r"<｜([^<>｜\n]{1,40})｜>", lambda m: f"<|{m[1].replace('▁', '_')}|>", reply)
     reply = _PREFIXES.sub(r"<\1", reply)
     for opens, closes in _THOUGHTS:
-        # Some chat templates add the opening tag themselves, so the reply lacks it.
+        # Some chat templates add the opening tag, so the reply lacks it.
         if closes in reply and opens not in reply and opens != "<|channel>thought":
             reply = f"{opens}{reply}"
         reply = reply.replace(opens, _THINK_OPEN)
@@ -309,7 +310,7 @@ def _rewritten(found: re.Match[str], form: Form, names: Mapping[str, str]) -> st
 
 
 def _is_quoted(line: str) -> bool:
-    """Whether the text after this part of a line is in a quotation or inline code."""
+    """Whether the text after `line`, the beginning of a line, is in a quotation or inline code."""
     in_code = line.replace("```", "").count("`") % 2 == 1
     in_quotes = any(line.count(opens) > line.count(closes) for opens, closes in ("“”", "«»", "„“"))
     before = _OPENERS.sub("", line)
@@ -327,7 +328,7 @@ def _tags(text: str, readers: tuple[Any, ...], names: Mapping[str, str]) -> str:
 def _rewrite_actions(reply: str, names: Mapping[str, str]) -> str:
     """Rewrite the first `Action: NAME` with its input, or take the text after `Final Answer:`.
 
-    Everything after the action is dropped, since the model invented its observation.
+    Everything after the action is dropped, since any observation there was invented by the model.
     """
     before, action, rest = _partition_line(reply, "Action:")
     name, _, rest = rest.partition("\n")
@@ -348,7 +349,7 @@ def _partition_line(text: str, prefix: str) -> tuple[str, str, str]:
 
 
 def _correct_tool_names(reply: str, names: Mapping[str, str]) -> str:
-    """Correct the case of names, rewrite `<NAME>…</NAME>`, and close the last tag if unclosed."""
+    """Correct the case of names, rewrite `<NAME>…</NAME>`, and close the last tag if necessary."""
     for name in names.values():
         reply = _rewrite_element(reply, name)
     pieces = _ANY_CASE.split(reply)

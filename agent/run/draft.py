@@ -1,9 +1,9 @@
-"""The draft of an audit: reading its text and references, and looking the references up.
+"""The draft of an audit: reads its text and references, and looks the references up.
 
 A draft is Markdown, HTML, Word, PDF or another document type that the reader supports, with links,
-footnotes, a numbered list of references, or pandoc's `[@key]`. A BibTeX file has only references.
-DOIs are looked up at Crossref, then at doi.org, since other agencies register DOIs too. Archived
-copies of dead pages come from the Wayback Machine.
+footnotes, a numbered list of references, or pandoc's `[@key]`. A BibTeX file contains only
+references. DOIs are looked up at Crossref, then at doi.org, since other agencies register DOIs too.
+Archived copies of dead pages come from the Wayback Machine.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _NON_ENTRY_TYPES: Final = frozenset({"comment", "preamble", "string"})
 
 @dataclass(frozen=True, slots=True)
 class DraftReference:
-    """A reference of a draft: `key` is its number or name, empty for a link in the text.
+    """A reference in a draft: `key` is its number or name, empty for a link in the text.
 
     `text` is the reference as written. Only BibTeX provides `title` and `authors` (family names) as
     fields; in other references they are part of the text.
@@ -165,11 +165,11 @@ def _text(path: Path) -> str:
 
 
 def _split(text: str, bibliography: Sequence[DraftReference]) -> Draft:
-    """Split a draft into its body and its references: those listed, then the links in the body.
+    """Split a draft into its body and its references: first those in lists, then links in the body.
 
     A line that begins with `[1]` or `[^1]:` and contains an address or a DOI starts a reference,
-    which ends before the next one or at a blank line. In a draft with numbered markers, each item
-    of its last list is a reference too.
+    which ends before the next one or at a blank line. If a draft uses numbered markers, each item
+    in its last list is also a reference.
     """
     lines = text.splitlines(keepends=True)
     list_start = _find_last_list(lines) if _NUMBERED.search(text) else len(lines)
@@ -210,7 +210,7 @@ def _split(text: str, bibliography: Sequence[DraftReference]) -> Draft:
 
 
 def _find_last_list(lines: Sequence[str]) -> int:
-    """Find where the list at the end of a draft begins: after the last heading, or at the end.
+    """Find the list directly after the last heading, or else at the end of a draft.
 
     Returns the number of its first line, or the number of lines if there is no list.
     """
@@ -258,7 +258,7 @@ def _family_name(name: str) -> str:
 
 
 def service_addresses(options: Options) -> tuple[dict[str, str], Options]:
-    """Return the addresses of the services, and settings that allow access to the user's services.
+    """Return the services' addresses, and settings that allow access to them.
 
     Raises `UsageError` for an unknown service.
     """
@@ -278,11 +278,11 @@ SERVICES: Final = {
 """The services that look up references, and their addresses."""
 CONCURRENT_CHECKS: Final = 6  # references looked up concurrently; each host has its own delay
 MIN_SAME_TITLE_SHARE: Final = 0.5
-"""Minimum share of the shorter title's words in the other one for two titles to be the same."""
+"""Two titles are the same if the longer one has at least this share of the shorter one's words."""
 _RETRACTIONS: Final = frozenset({"retraction", "removal", "withdrawal", "retracted", "withdrawn"})
-"""Crossref's update types that withdraw a work."""
+"""Crossref's update types for withdrawn works."""
 _HANDLE_FOUND: Final = 1
-"""The `responseCode` of doi.org for a DOI that exists."""
+"""The `responseCode` that doi.org returns for a DOI that exists."""
 
 
 @dataclass(slots=True)
@@ -293,17 +293,18 @@ class ReferenceChecker:
     web: Web
     services: Mapping[str, str]
     places: dict[DraftReference, str] = field(default_factory=dict)
-    """The source address of each reference with a page that was read."""
+    """The address from which each reference's page was read."""
     _pages_read: int = field(default=0, init=False)
     _unreachable: list[str] = field(default_factory=list, init=False)
 
     async def check_all(
         self, references: Sequence[DraftReference]
     ) -> dict[DraftReference, CheckedReference]:
-        """Check all references; references to the same address are checked once.
+        """Check all references, but each address only once.
 
-        Returns the result for the first reference to each address, with the keys of all of them.
-        Raises `WebOutOfReach` if it cannot connect to any of the addresses.
+        Each address has one result, returned under the first reference to it; its `key` lists the
+        keys of all references to that address. Raises `WebOutOfReach` if it cannot connect to any
+        of the addresses.
         """
         slots = asyncio.Semaphore(CONCURRENT_CHECKS)
         by_address: dict[object, list[DraftReference]] = {}
@@ -328,7 +329,7 @@ class ReferenceChecker:
         return {group[0]: checked for group, (checked, _) in zip(groups, results, strict=True)}
 
     async def _check(self, ref: DraftReference) -> tuple[CheckedReference, Page | None]:
-        """Look up a reference's DOI, and read its page, or an archived copy of a dead one."""
+        """Look up a reference's DOI, and read its page, or an archived copy if the page is dead."""
         checked = CheckedReference(key=ref.key, text=ref.text, url=ref.url, doi=ref.doi)
         if ref.doi:
             await self._check_doi(ref, checked)
@@ -382,7 +383,7 @@ class ReferenceChecker:
         return page if page.outcome is Outcome.OK and page.document is not None else None
 
     async def _check_doi(self, ref: DraftReference, checked: CheckedReference) -> None:
-        """Compare a reference with Crossref's metadata for its DOI; note a DOI that is unknown."""
+        """Compare a reference with Crossref's metadata for its DOI; note if the DOI is unknown."""
         answer = await self._get_json("crossref", f"/works/{quote(ref.doi, safe='/')}", checked)
         work = (answer or {}).get("message")
         if isinstance(work, dict):
@@ -397,7 +398,7 @@ class ReferenceChecker:
     async def _get_json(
         self, name: str, path: str, checked: CheckedReference
     ) -> dict[str, Any] | None:
-        """Ask a service; `{}` if it has no entry, None (and a note) if it fails."""
+        """Query a service; returns `{}` if it has no entry, None (and adds a note) if it fails."""
         data, problem = await _get_json(self.web, name, self.services[name], path)
         if problem:
             checked.notes.append(problem)
@@ -407,7 +408,7 @@ class ReferenceChecker:
 async def find_archived(
     web: Web, archive: str, url: str, at: datetime | None = None
 ) -> tuple[str, str]:
-    """Ask the Wayback Machine for the copy of a page nearest to a time.
+    """Ask the Wayback Machine for the copy of a page that is nearest to a given time.
 
     Returns the copy's address ("" if there is none), and why the Wayback Machine could not be
     reached.
@@ -422,10 +423,10 @@ async def find_archived(
 async def _get_json(
     web: Web, name: str, address: str, path: str
 ) -> tuple[dict[str, Any] | None, str]:
-    """Ask a service; `{}` if it has no entry, None and the reason if it fails."""
+    """Query a service; returns `{}` if it has no entry, None and the reason if it fails."""
     try:
         answer = await web.http.get(address.rstrip("/") + path)
-        # Only doi.org explains its 404 in JSON.
+        # Of these services, only doi.org returns JSON with status 404.
         data = {} if answer.status == 404 and name != "doi" else answer.json()
         if answer.status in (200, 404) and isinstance(data, dict):
             return data, ""
@@ -451,11 +452,11 @@ def _compare(ref: DraftReference, work: Mapping[str, Any], checked: CheckedRefer
 
 
 def _wrong_authors(ref: DraftReference, names: Sequence[str]) -> str:
-    """Describe how the cited authors differ from the family names of a work; empty if they agree.
+    """Describe how the cited authors differ from the authors of a work; empty if they agree.
 
     BibTeX lists the authors. A free-text reference is wrong if it begins with a name (`Brask, H.`)
-    and contains none of the work's authors; one that has only an address or a title does not state
-    them.
+    and contains none of the work's authors; if it has only an address or a title, there is nothing
+    to compare.
     """
     known = [" ".join(words(name)) for name in names]
     if not known:
@@ -475,7 +476,7 @@ def _wrong_authors(ref: DraftReference, names: Sequence[str]) -> str:
 
 
 def _same_title(cited: str, title: str) -> bool:
-    """Whether a reference contains a title; true if either title is too short to decide."""
+    """Whether a reference contains a title; true if either text is too short to decide."""
     cited_words, title_words = (set(content_words(_URL.sub(" ", t))) for t in (cited, title))
     shorter = min(len(cited_words), len(title_words))
     return shorter < 2 or len(cited_words & title_words) >= MIN_SAME_TITLE_SHARE * shorter

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from browser.search.provider import SearchSource
 
 _QUERY: Final = "{query}"
-"""In a `--search-url`: marks the user's own provider, as opposed to another address for a built-in
-one.
+"""A `--search-url` that contains this defines a custom provider; any other sets the address of a
+built-in one.
 """
 
 
@@ -54,7 +54,7 @@ def make_search_chain(
 
             collection = zotero_collection(options.corpus, os.environ)
             if collection:
-                collection.files()  # report a missing library or collection now
+                collection.files()  # report a missing library or collection immediately
             corpus = Corpus(
                 collection.folder if collection else options.corpus,
                 options.data / "corpus",
@@ -65,7 +65,8 @@ def make_search_chain(
         declared = [
             Declaration.parse(name, url) for name, url in addresses.items() if _QUERY in url
         ]
-        # Engines rendered in the browser need no keys; for user-defined engines, keys are optional.
+        # Engines rendered in the browser do not need keys; for user-defined engines, keys are
+        # optional.
         keyed = [n for n in options.search if n not in addresses and not n.endswith("_browser")]
         keys = keys_from(environ, [engine_name(name) for name in keyed])
         keys |= {d.name: environ.get(f"{d.name.upper()}_API_KEY", "") for d in declared}
@@ -84,7 +85,7 @@ def make_search_chain(
 
 
 async def report_indexing(chain: Chain, record: Record) -> None:
-    """Index the user's folder from the start of the run, and record the progress."""
+    """Index the user's folder in the background, starting with the run, and record progress."""
     if not any(provider.local for provider in chain.providers):
         return
     from browser.search.corpus import Corpus  # noqa: PLC0415 - loaded by the chain

@@ -48,7 +48,7 @@ run_routes = APIRouter(prefix="/api", tags=["runs"])
 
 @run_routes.post("/runs", status_code=201)
 async def ask(state: StateDep, form: AskForm, response: Response) -> Begun:
-    """Start a run. It continues whether or not anybody is watching."""
+    """Start a run. It continues even if nobody is watching."""
     return _begun_response(await state.ask(form), response)
 
 
@@ -93,22 +93,22 @@ async def events(
 ) -> Response:
     """Stream a run's events as they are written: numbered lines of the journal.
 
-    A client that names its last event (`Last-Event-ID`, or `after`) misses none. Events without
-    a number are transient: pieces of a reply (`model.delta`), questions (`asked`, `answered`) and
-    hints that arrived too late (`hint.unread`). The last event is `end`.
+    A client that specifies its last event (`Last-Event-ID`, or `after`) receives all later ones.
+    Events without a number are transient: pieces of a reply (`model.delta`), questions (`asked`,
+    `answered`) and hints that arrived too late (`hint.unread`). The last event is `end`.
     """
     if last_event_id is not None and last_event_id.isdecimal() and last_event_id.isascii():
         after = int(last_event_id)
     stream = state.manager.event_stream(folder)
     if not stream.has_after(after):
-        return Response(status_code=204)  # which ends an EventSource
+        return Response(status_code=204)  # tells an EventSource not to reconnect
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
     return StreamingResponse(stream.sse(after), media_type="text/event-stream", headers=headers)
 
 
 @run_routes.post("/runs/{run}/stop")
 async def stop(active: ActiveDep) -> Done:
-    """Stop a run: it answers with what it has so far and can be resumed."""
+    """Stop a run; it answers from the pages read so far, and can be resumed."""
     await active.stop()
     return Done()
 
@@ -172,7 +172,7 @@ def picture(state: StateDep, run: RunName, digest: Hex) -> Response:
         body = state.find(run).blob(digest)
     except ResearchError as error:
         raise NotFound(str(error)) from error
-    # Pages are stored next to images, and must not be shown as if they were our own.
+    # Saved pages are stored next to images, and must not be served as pages of this site.
     if not body.startswith((b"\x89PNG", b"\xff\xd8\xff")):
         raise NotFound("that is not an image")
     kind = "image/png" if body.startswith(b"\x89PNG") else "image/jpeg"
@@ -210,7 +210,7 @@ async def remove(state: StateDep, folder: FolderDep) -> Done:
     if active := state.manager.active.get(folder.id):
         if not folder.report.is_file():
             raise UsageError(f"{folder.id} is running", hint="Stop it first.")
-        await active.stop()  # its post-run tasks are stopped too
+        await active.stop()  # this also stops its post-run tasks
     await asyncio.to_thread(state.manager.runs.remove, folder)
     return Done()
 

@@ -1,7 +1,7 @@
 """Shows a saved source with its supporting quotes marked, without scripts or requests.
 
-The page is reduced to its text and structure (nh3: no scripts, styles, frames, forms or URLs that
-load) and shown in a sandboxed frame, under a policy that blocks all loading.
+The page is reduced to its text and structure (nh3 removes scripts, styles, frames, forms and URLs
+that would be loaded) and shown in a sandboxed frame, under a policy that blocks all requests.
 """
 
 from __future__ import annotations
@@ -34,15 +34,17 @@ _REMOVED: Final = set(
     "script style noscript template svg nav footer iframe form head title".split()
 )
 _TAG: Final = re.compile("(<[^>]*>)")
-"""Matches tags as nh3 writes them; there, `<` and `>` do not occur anywhere else."""
+"""Matches tags in nh3's output, where `<` and `>` occur only in tags."""
 MAX_HTML_BYTES: Final = 3 * 2**20
-"""Longer pages are shown as text: a browser takes too long to lay them out."""
+"""Maximum size of a page in bytes; larger ones are shown as text, as browsers take too long to lay
+them out.
+"""
 
 
 def saved_body(record: FinishedRun, source: ReportSource) -> Markup:
-    """Return a source's page, or its text, as safe HTML with a quote marked as `#words`."""
+    """Return a source's page, or its text, as safe HTML with the first quote at `#words`."""
     page, found = mark_quotes(_saved_html(record, source), source.quotes)
-    # If a quote is not found, show the extracted text instead, from which it was taken.
+    # If a quote is not found, show the extracted text, from which the quote was taken.
     if not page or not found:
         text = escape(clean(record.source_text(source)))
         page, _ = mark_quotes(f"<pre>{text}</pre>", source.quotes)
@@ -65,7 +67,7 @@ def _saved_html(record: FinishedRun, source: ReportSource) -> str:
 
 
 def mark_quotes(html: str, quotes: Sequence[str]) -> tuple[str, bool]:
-    """Mark quotes in the page, even across elements; return False if one is not found.
+    """Mark quotes in the page, even across elements; the second value is False if any is missing.
 
     Whitespace and the bars between table cells are ignored, since the page has real cells instead.
     The first mark has the id `words`.

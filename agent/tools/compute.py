@@ -1,8 +1,8 @@
 """PYTHON: computes values in a sandbox from numbers that the run has read (`compute` extra).
 
 The code has no access to files, the network or environment variables. Its inputs come through
-`figure`, `table` and `number`, so that each is traced to its passage. The result becomes its own
-source, which names the inputs and the code.
+`figure`, `table` and `number`, so that each can be traced to its passage. The result becomes a
+separate source, which lists the inputs and the code.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ _HINT = (
 
 @dataclass(slots=True)
 class _Inputs:
-    """The functions that the code can call; `used` collects its inputs as (passage id, words)."""
+    """The functions that the code can call; `used` collects the inputs as (passage id, words)."""
 
     evidence: Evidence
     used: dict[tuple[str, str], None] = field(default_factory=dict)
     _cells: dict[str, str] = field(default_factory=dict)  # text of a cell -> passage id of its row
 
     def figure(self, passage: str, words: str) -> float:
-        """Return the number in a passage's words; raises `ValueError` if it does not have them."""
+        """Return the number in `words`; raises `ValueError` if the passage lacks these words."""
         found = self._passage(passage)
         if not words.strip() or " ".join(words.split()) not in " ".join(found.text.split()):
             raise ValueError(f"“{words}” does not appear in {passage}")
@@ -77,7 +77,7 @@ class _Inputs:
         found = self._passage(passage)
         source = self.evidence.source(found.source)
         text = source.text if source else ""
-        # Extend the row's span upwards and downwards over all adjacent lines of the table.
+        # Extend the span up and down to include all adjacent rows of the table.
         start, end = found.start, found.end
         while (above := text.rfind("\n", 0, max(0, start - 1)) + 1) < start and text[above] == "|":
             start = above
@@ -93,7 +93,7 @@ class _Inputs:
         return rows
 
     def number(self, text: str) -> float:
-        """Parse a figure; a cell of a table returned earlier counts as an input."""
+        """Parse a figure; a cell from a table returned earlier counts as an input."""
         value = number(text)
         if text in self._cells:
             self.used[self._cells[text], text] = None
@@ -118,7 +118,7 @@ class _Inputs:
 async def compute(
     context: ToolContext, *, code: Annotated[str, Field(min_length=1, max_length=MAX_CODE_CHARS)]
 ) -> Finish:
-    """Run the code; a number, or a result based on numbers from pages, becomes a source."""
+    """Run the code; a result that is a number, or uses numbers from pages, becomes a source."""
     # Imported here because few runs compute anything.
     from pydantic_monty import AsyncMonty, CollectString, MontyError  # noqa: PLC0415
 
@@ -139,7 +139,7 @@ async def compute(
     if not result:
         raise ToolError("the code returned nothing", hint=_HINT)
     is_figure = isinstance(value, int | float) and not isinstance(value, bool)
-    if not (inputs.used or is_figure):  # text that uses nothing from pages is unverifiable
+    if not (inputs.used or is_figure):  # text without input from pages cannot be verified
         note = "it is not a number and uses none from a source, so it cannot be cited"
         shown = ToolResult({"note": note}, result[:MAX_RESULT_CHARS], "computed", hint=_HINT)
         return lambda: shown
@@ -148,7 +148,7 @@ async def compute(
 
 def _register_result(context: ToolContext, code: str, result: str, inputs: _Inputs) -> ToolResult:
     """Register a computed result as a source, with its inputs and code."""
-    # `agent.evidence.answer` relies on the format of these lines to find the inputs again.
+    # `agent.evidence.answer` parses these lines to find the inputs, so keep the formats in sync.
     origins = []
     for name, words in inputs.used:
         passage = inputs.evidence.passage(name)
@@ -174,7 +174,7 @@ def _register_result(context: ToolContext, code: str, result: str, inputs: _Inpu
 
 
 def _format_value(value: Any) -> str:
-    """Format a result; a fraction is also given in every rounding that the answer may use."""
+    """Format a result; a fraction is followed by all roundings that the answer may use."""
     if isinstance(value, float) and not math.isfinite(value):
         return repr(value)
     if isinstance(value, float) and value != int(value or 0):
@@ -188,9 +188,9 @@ def _format_value(value: Any) -> str:
 
 
 def number(text: str) -> float:
-    """Parse a figure as people write it: `1,234`, `31.4 million`, `−12 %`, `1.234,5`.
+    """Parse a figure in the usual notations: `1,234`, `31.4 million`, `−12 %`, `1.234,5`.
 
-    Raises `ValueError` if the text has none, or more than one.
+    Raises `ValueError` unless the text contains exactly one figure.
     """
     found = list(_FIGURE.finditer(text))
     if len(found) != 1:

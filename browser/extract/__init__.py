@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["extract", "extract_body", "extract_for_index"]
 
-# The same limit as for an HTTP body.
+# The same limit applies to HTTP bodies.
 _MAX_UNPACKED_BYTES = 24 * 1024 * 1024
 
 
@@ -30,7 +30,7 @@ def extract_body(body: bytes, content_type: str = "", url: str = "") -> Document
 
     `content_type` is the HTTP header; if the bytes contradict it, the bytes decide. `Document.kind`
     is the detected kind. Raises ExtractError for images and for locked or broken documents,
-    TooLarge for documents that are larger than the limit when unpacked.
+    TooLarge for documents whose unpacked size exceeds the limit.
     """
     document = _read(body, content_type, url)
     if "\ufffd" in document.text and "\ufffd".encode() not in body:
@@ -42,7 +42,7 @@ def extract_body(body: bytes, content_type: str = "", url: str = "") -> Document
 
 
 def extract_for_index(body: bytes, content_type: str = "", url: str = "") -> Document:
-    """Like `extract_body`, but read PDFs without layout analysis, which is five times as fast."""
+    """Like `extract_body`, but reads PDFs five times as fast, without layout analysis."""
     if sniff(body, content_type, url) != "pdf":
         return extract_body(body, content_type, url)
     from browser.extract.documents.pdf import extract_pdf  # noqa: PLC0415 - loads pypdfium2

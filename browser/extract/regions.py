@@ -45,7 +45,7 @@ _MIN_FACT_ROWS = 2
 
 @dataclass(slots=True, eq=False)
 class Region:
-    """A subtree that looks like a frame by its `mark`: a tag or role (`hard`), or a class."""
+    """A subtree that its `mark` makes look like a frame: a tag or role (if `hard`), or a class."""
 
     node: etree._Element
     parent: Region | None
@@ -55,7 +55,7 @@ class Region:
 
     @property
     def group(self) -> Region | str:
-        """The group that it is weighed with: all regions with its mark, or only itself if hard."""
+        """The key under which its text is counted: the region itself if hard, or else its mark."""
         return self if self.hard else self.mark
 
 
@@ -89,7 +89,7 @@ class Regions:
             self.current = self.current.parent
 
     def count(self, chars: int, linked: int, *, is_prose: bool) -> None:
-        """Add a block's characters, of which `linked` are in links, to all open regions.
+        """Add a block's character counts (all, and those in links) to all open regions.
 
         Links are counted only for the page, as navigation and product lists are mostly links.
         """
@@ -102,7 +102,7 @@ class Regions:
             self._sums[group, True] += prose
 
     def frame_of(self, region: Region | None) -> etree._Element | None:
-        """The outermost element around a region if it is a frame; None if it is content."""
+        """The outermost frame element that contains a region; None if the region is content."""
         if region not in self._frames:
             frame, around = None, region
             while around is not None:
@@ -136,6 +136,7 @@ def _frame_kind(node: etree._Element) -> tuple[str, bool]:
     tag, names = node.tag, node.keys()
     if tag in _FRAME_TAGS:
         parent = node.getparent()
+        # A quotation's footer names its source.
         is_source = tag == "footer" and parent is not None and parent.tag == "blockquote"
         if not (is_source or (tag == "aside" and (_is_note(node) or _is_fact_box(node)))):
             return tag, True
@@ -155,7 +156,7 @@ def _is_note(node: etree._Element) -> bool:
 
 
 def _is_fact_box(node: etree._Element) -> bool:
-    """Whether a box in an article has rows that consist of a name and a value."""
+    """Whether a box in an article consists of rows with a name and a value."""
     if next(node.iterancestors("article", "main"), None) is None:
         return False
     rows = [[cell.tag for cell in row if cell.tag in {"th", "td"}] for row in node.iter("tr")]

@@ -42,7 +42,7 @@ _HEAD_TAGS = frozenset(("title", "meta", "link", "script", "style", "base", "nos
 
 
 def parse_html(page: str | bytes, content_type: str = "") -> etree._Element:
-    """Parse as leniently as browsers do, without comments and processing instructions.
+    """Parse HTML as leniently as browsers do; comments and processing instructions are dropped.
 
     `content_type` is the header, which may give the charset of bytes. Raises ExtractError if the
     input contains no element.
@@ -143,7 +143,7 @@ def _open_noscript(root: etree._Element) -> None:
 def finder(*paths: str) -> Callable[[etree._Element], list[etree._Element]]:
     """Return a function that finds a page's elements at any of these XPaths, in page order.
 
-    On a large page, it is faster than a loop over the elements.
+    On a large page, the function is faster than a loop over the elements.
     """
     found: Callable[[etree._Element], Any] = etree.XPath("|".join(paths))
     return found
@@ -164,13 +164,13 @@ def remove(element: etree._Element) -> None:
 
 
 def _join_texts(*texts: str | None) -> str:
-    """Join strings, without the characters that lxml returns but does not accept."""
+    """Join strings, dropping characters that lxml may return but does not accept."""
     return _NOT_XML.sub("", "".join(filter(None, texts)))
 
 
 def raw_text(element: etree._Element) -> str:
     """All text in an element, unchanged."""
-    # A quarter of the time of `itertext`.
+    # This takes a quarter of the time of `itertext`.
     return etree.tostring(element, method="text", encoding="unicode", with_tail=False)
 
 

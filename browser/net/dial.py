@@ -24,14 +24,13 @@ if TYPE_CHECKING:
 
     from browser.net.guard import Address
 
-# getaddrinfo blocks a thread until the name server answers. There are more threads than in
-# asyncio's default pool (CPU count + 4), so that a few names that
-# never resolve do not delay the others.
+# getaddrinfo blocks a thread until the name server answers. This pool is larger than asyncio's
+# default (CPU count + 4), so that a few names that never resolve do not delay the others.
 _THREADS = 16
-# How long an answer is cached, in seconds: one page needs the same few names dozens of times.
+# How long an answer is cached, in seconds: a page looks up the same few names dozens of times.
 _CACHE_S = 60.0
 _TIMEOUT_S = 10.0
-# RFC 8305: seconds until the next address is also tried.
+# RFC 8305: seconds before the next address is tried as well.
 _STAGGER_S = 0.25
 _CONNECT_TIMEOUT_S = 10.0
 # Bytes buffered from a stream before its sender has to wait.
@@ -114,11 +113,12 @@ async def _connect_to_fastest(addresses: Sequence[Address], port: int) -> socket
                 except OSError as error:
                     errors.append(error)
     finally:
+        # Nothing is awaited here: if this task is cancelled too, no socket may stay open.
         for attempt in attempts:
-            attempt.cancel()
-        for outcome in await asyncio.gather(*attempts, return_exceptions=True):
-            if isinstance(outcome, socket.socket) and outcome is not winner:
-                outcome.close()  # this one connected too, but later
+            if attempt.cancel() or attempt.cancelled() or attempt.exception() is not None:
+                continue
+            if attempt.result() is not winner:
+                attempt.result().close()  # this one connected too, but later
     if winner is not None:
         return winner
     # asyncio's message is the same for all failures; errno shows the cause.

@@ -35,7 +35,7 @@ Raises NameUnknown if the name has no address.
 
 
 class AddressKind(StrEnum):
-    """The purpose of an address. Only `PUBLIC` is reachable, unless the user named the host."""
+    """An address's purpose. Only `PUBLIC` ones are reachable unless the user named the host."""
 
     PUBLIC = "public"
     PRIVATE = "private"
@@ -55,7 +55,7 @@ _NETWORK_KINDS = tuple(
     (ip_network(network), kind)
     for kind, networks in (
         # Amazon, Azure and Google, Amazon ECS tasks, Azure's wire server, Alibaba, Oracle: these
-        # give a machine's credentials to any program running on it.
+        # give the machine's credentials to any program that runs on it.
         (AddressKind.METADATA, ("169.254.169.254", "169.254.170.2", "169.254.170.23")),
         (AddressKind.METADATA, ("168.63.129.16", "100.100.100.200", "192.0.0.192")),
         (AddressKind.METADATA, ("fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254")),
@@ -93,8 +93,8 @@ _ISATAP = frozenset({0x0000_5EFE, 0x0200_5EFE})
 def classify(address: str | Address) -> AddressKind:
     """Classify an address (dotted, colon-hexadecimal, or parsed; a zone is ignored).
 
-    Raises ValueError if `address` is not an IP address. Other spellings of IPv4, such as
-    `0x7f.1`, have already been normalised by the URL parser (`browser.net.url.host`).
+    Raises ValueError if `address` is not an IP address. The URL parser (`browser.net.url.host`) has
+    already normalised other spellings of IPv4, such as `0x7f.1`.
     """
     parsed = ip_address(address) if isinstance(address, str) else address
     kind = next(
@@ -171,7 +171,7 @@ BLOCKED_PORTS = frozenset(
     ).split()
 )
 # Hosts that Chromium contacts by itself despite all flags: updates, safe browsing lists, page
-# hints. No page needs them, and they would report every run to the browser's vendor.
+# hints. No page needs them, and contacting them would reveal every run to the browser's vendor.
 _BROWSER_SERVICES = frozenset(
     {
         "update.googleapis.com",
@@ -193,7 +193,7 @@ _ALLOWED_IF_NAMED = frozenset(
         AddressKind.RESERVED,
     }
 )
-# The report and the journal show the latest refusals; a hostile page can cause any number.
+# The report and the journal show the latest refusals; a hostile page can cause any number of them.
 _MAX_REFUSALS = 1000
 
 
@@ -356,7 +356,7 @@ _ERROR_BY_STATUS = {"403": Refused, "502": ConnectFailed, "503": NameUnknown, "5
 
 
 def verdict_for(error: BrowserError) -> str:
-    """The status that the proxy uses to report an error to its clients."""
+    """Return the status code by which the proxy reports an error to its clients."""
     for status, kind in _ERROR_BY_STATUS.items():
         if type(error) is kind:
             return status
@@ -364,5 +364,5 @@ def verdict_for(error: BrowserError) -> str:
 
 
 def error_from_verdict(status: str, reason: str) -> BrowserError:
-    """Turn a status from the proxy back into an error."""
+    """Turn a status code from the proxy back into an error."""
     return _ERROR_BY_STATUS.get(status, ConnectFailed)(reason)

@@ -1,4 +1,4 @@
-"""An HTTP client for pages and APIs, through the egress: capped bodies, one deadline per call.
+"""An HTTP client for pages and APIs, through the egress, with size limits and deadlines.
 
     async with Egress(policy) as egress, HttpClient(egress) as http:
         response = await http.get("https://example.org/", deadline=10)
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from browser.net.transport import Connections, Response
 
 
-# The stable Chrome as of autumn 2026. Sites reject user agents that are years old, not ones a few
-# versions behind.
+# The stable Chrome as of autumn 2026. Sites reject user agents that are years old, but not those a
+# few versions behind.
 _CHROME = "156"
 # Chrome sends these frozen strings on every machine (its "reduced" user agent).
 _PLATFORMS = {
@@ -65,12 +65,12 @@ PAGE_HEADERS = {
 _API_HEADERS = {**_COMMON_HEADERS, "Accept": "application/json, */*;q=0.5"}
 
 MAX_BYTES = 24 * 1024 * 1024
-"""Maximum bytes of a body, raw and decoded. Articles are under 5 MB, long PDFs under 20 MB."""
+"""Maximum body size in bytes, raw and decoded. Articles are under 5 MB, long PDFs under 20 MB."""
 MAX_PER_HOST, MAX_OVERALL = 6, 48
-"""Maximum concurrent requests: to one host (as many as a browser makes), and in total."""
+"""Maximum number of concurrent requests: per host (as many as a browser makes), and in total."""
 # Chromium gives up after 20; legitimate redirect chains have at most four or five.
 _MAX_REDIRECTS = 10
-# Bad Gateway and Service Unavailable, which load balancers send while a server restarts.
+# Bad Gateway and Service Unavailable, which load balancers return while a server restarts.
 _UNAVAILABLE_STATUSES = frozenset({502, 503})
 _RATE_LIMIT_STATUS = 429
 _METHOD_PRESERVING_STATUSES = frozenset({307, 308})
@@ -89,7 +89,7 @@ class _Call:
     cached: bool = False
 
     def redirected(self, status: int, url: str) -> _Call:
-        """Return the call that a browser would make after a redirect.
+        """Return the call that a browser would make after this redirect.
 
         Security: headers that the caller added, including keys and cookies, are not sent to another
         origin.

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class LocalFiles:
     """The files and folders that may be read, each with the name that prefixes its addresses.
 
-    A file that is in several of them gets its address from the first one. If two have the same
-    name, a number is added to the later one: `notes-2`.
+    The address of a file that is in several folders is based on the first one. If two names are
+    equal, a number is added to the later one: `notes-2`.
     """
 
     def __init__(self, paths: Iterable[Path | str] = ()) -> None:

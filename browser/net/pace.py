@@ -40,7 +40,7 @@ _RATE_LIMITED = frozenset({429, 503})
 
 
 class HostPace:
-    """The next time at which each host may be contacted, in seconds on the event loop's clock.
+    """The times when each host may next be contacted, in seconds on the event loop's clock.
 
     `delays` maps each host to the seconds that it requires between the starts of two requests.
     """
@@ -50,7 +50,7 @@ class HostPace:
         self.delays: dict[str, float] = {}
 
     async def wait(self, host: str, until: float) -> None:
-        """Sleep until the host's next turn; raises DeadlineExceeded if it is after `until`."""
+        """Sleep until the host's next turn; raises DeadlineExceeded if that is after `until`."""
         next_at = self._next_at.get(host, 0.0)
         now = asyncio.get_running_loop().time()
         if next_at > until:
@@ -59,7 +59,7 @@ class HostPace:
             await asyncio.sleep(next_at - now)
 
     async def take(self, host: str) -> bool:
-        """Take the turn; False if another caller took it first: call `wait` again."""
+        """Take the turn. False means that another caller took it first: call `wait` again."""
         now = asyncio.get_running_loop().time()
         if self._next_at.get(host, 0.0) > now:
             return False
@@ -113,7 +113,8 @@ def shared_pace(pace: HostPace) -> Iterator[None]:
 def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> float | None:
     """Read `Retry-After` (seconds, or an HTTP date) as seconds from now; None if there is none.
 
-    GitHub and others instead send the time when an exhausted rate limit is reset.
+    If it is missing, the reset time of an exhausted rate limit is used, which GitHub and others
+    send.
     """
     now = now or datetime.now(UTC)
     value = headers.get("retry-after", "").strip()

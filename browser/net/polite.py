@@ -26,7 +26,7 @@ _MAX_BYTES = 512 * 1024
 _DEADLINE_S = 8.0
 _ALLOW_ALL = Protego.parse("")
 _DISALLOW_ALL = Protego.parse("User-agent: *\nDisallow: /")
-# Used if robots.txt could not be fetched: nothing else may be fetched until it has been. This is a
+# Used if robots.txt could not be fetched: until it can be, no page may be fetched. This is a
 # separate object, because it is compared by identity.
 _RULES_NOT_FETCHED = Protego.parse("User-agent: *\nDisallow: /")
 
@@ -76,7 +76,7 @@ class Polite:
 
     @property
     def client(self) -> HttpClient:
-        """The client without these rules, for APIs, which are intended for programs."""
+        """The client without these rules, for use with APIs, which are intended for programs."""
         return self._http
 
     async def wait_turn(self, url: str, deadline: float) -> None:

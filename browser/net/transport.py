@@ -222,7 +222,7 @@ async def read_body(response: httpx2.Response, limit: int) -> bytes:
 
 
 class _CappedStream(httpx2.AsyncByteStream):
-    """A body as it arrives, up to `limit` bytes, including bytes after the encoded data."""
+    """Streams a body, up to `limit` bytes; bytes after the encoded data count too."""
 
     def __init__(self, stream: httpx2.AsyncByteStream, limit: int) -> None:
         self._stream = stream

@@ -105,7 +105,7 @@ def netloc(url: str) -> str:
 
 
 def without_query(url: str) -> str:
-    """Return an address without its query and fragment, which a form or a reload may change."""
+    """Return an address without query and fragment, which forms and reloads may change."""
     return url.partition("#")[0].partition("?")[0]
 
 

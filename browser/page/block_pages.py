@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from browser.types import Document
 
-# Maximum characters of the extracted text; an article about captchas is longer.
+# Maximum length of the extracted text, in characters; an article about captchas is longer.
 _MAX_BLOCK_PAGE_CHARS = 1_500
 _MAX_PAYWALL_CHARS = 4_000
-_MAX_NOTICE_CHARS = 500  # a page that consists of a notice
+_MAX_NOTICE_CHARS = 500  # for a page that contains only a notice
 
 _OUTCOME_BY_STATUS = {
     401: Outcome.UNAUTHORIZED, 402: Outcome.PAYWALL, 403: Outcome.BLOCKED, 404: Outcome.NOT_FOUND,
@@ -84,7 +84,7 @@ _LOGIN_PATHS = ("/login/", "/log-in/", "/signin/", "/sign-in/", "/auth/", "/sso/
 
 
 class BlockPage(NamedTuple):
-    """The kind of block page, and the reason for this verdict in one line."""
+    """The kind of block page, with a one-line reason for the verdict."""
 
     outcome: Outcome
     reason: str
@@ -101,8 +101,8 @@ def find_block_page(
     """Recognise a block page by its status, address and wording; None if it is not one.
 
     `requested` is the address before redirects, `url` the one after them. `status` is None for a
-    page that was read in the browser. `shown` is all the text that the page shows, because the
-    extracted text may lack the wording of the paywall.
+    page that was read in the browser. `shown` is all of the page's visible text, because the
+    paywall's wording may be missing from the extracted text.
     """
     block = _by_content(requested, url, html, document, shown)
     if status is None or status < 400:
@@ -113,18 +113,21 @@ def find_block_page(
 
 
 def is_bare_page(html: str, document: Document) -> bool:
-    """Whether a live page has little text and no form: a captcha inside a form blocks nothing."""
+    """Whether a live page has little text and no form.
+
+    A captcha inside a form does not block the page.
+    """
     return len(document.text) <= _MAX_BLOCK_PAGE_CHARS and _FIELD.search(html) is None
 
 
 def mentions_captcha(document: Document) -> bool:
-    """Whether a page consists of a notice about a captcha, of any kind."""
+    """Whether a page contains only a notice about a captcha of any kind."""
     words = f"{document.title}\n{document.text}"
     return len(words) < _MAX_NOTICE_CHARS and _CAPTCHA.search(words) is not None
 
 
 def may_be_paywall(html: str, document: Document | None) -> bool:
-    """Whether all the text that a page shows should be searched for paywall wording."""
+    """Whether to search all of a page's visible text for paywall wording."""
     return (
         document is not None
         and len(document.text) <= _MAX_PAYWALL_CHARS

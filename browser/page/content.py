@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 READ_SECONDS = 5.0  # a page that takes longer is stuck in one of its scripts
 FOREIGN_FRAME_SECONDS = 1.0  # how long to wait for a frame from another site
-MAX_FOREIGN_FRAMES = 8  # any further ones are advertisements
+MAX_FOREIGN_FRAMES = 8  # further frames are advertisements
 MIN_FOREIGN_FRAME_SIZE = (200, 100)  # pixels; smaller frames contain nothing to read
 
 
 async def rendered_html(page: Page) -> str:
-    """Serialise what the user sees as HTML, with styles applied; other sites' frames come last.
+    """Serialise the visible page as HTML, with styles applied; frames from other sites come last.
 
     A frame that no longer exists or does not answer is left out. Raises DeadlineExceeded and
     SessionError.
@@ -58,7 +58,7 @@ async def rendered_html(page: Page) -> str:
     return html.replace("</body>", f"{sections}</body>", 1)
 
 
-MAX_FETCHED_BYTES = 50_000_000  # of a file that the page fetches for us
+MAX_FETCHED_BYTES = 50_000_000  # in a file that the page fetches for us
 _FETCH_SCRIPT = """async ([url, most]) => {
   const answer = await fetch(url, { credentials: 'include' });
   const file = answer.ok ? await answer.blob() : null;
@@ -98,14 +98,14 @@ async def link_to_data(target: Target) -> tuple[str, str] | None:
 
 
 async def linked_data(target: Target) -> tuple[str, bytes] | None:
-    """Return the file name and content of such a link; None if the page cannot read it."""
+    """Return the file name and content of a `data:` or `blob:` link; None if it cannot be read."""
     link = await link_to_data(target)
     data = await _fetch_in_page(target.frame, link[1]) if link else None
     return (link[0], data) if link and data is not None else None
 
 
 def page_context(raw: dict[str, Any]) -> PageContext:
-    """Build a PageContext from the result of `context` in `js/rendered.js`; cleans its strings."""
+    """Build a PageContext from the result of `context` in `js/rendered.js`; clean its strings."""
     return PageContext(
         url=raw["url"],
         title=clean(raw["title"]),
@@ -118,7 +118,7 @@ def page_context(raw: dict[str, Any]) -> PageContext:
     )
 
 
-JPEG_QUALITY = 80  # small print stays readable; pages with photos take a quarter of a PNG
+JPEG_QUALITY = 80  # keeps small print readable; pages with photos are a quarter of the PNG's size
 
 
 async def marked_pictures(page: Page, seconds: float) -> tuple[bytes, ...]:
@@ -149,9 +149,9 @@ async def marked_pictures(page: Page, seconds: float) -> tuple[bytes, ...]:
 StorageRows = Sequence[dict[str, str]]
 """Entries of a site's localStorage or sessionStorage, in Playwright's form: `name`, `value`."""
 DATABASE_SECONDS = 2.0
-"""Reading one session's databases takes 10 ms; after visits to many sites, about 120 ms each."""
+"""Reading the databases of one session takes 10 ms, or about 120 ms after visits to many sites."""
 MAX_DATABASE_BYTES = 4_000_000
-"""Larger databases are caches that the site can refill; they would be copied after every step."""
+"""Larger databases are caches that the site can refill; copying them after every step is slow."""
 # Restores only an empty session storage, so that newer entries are never overwritten.
 _RESTORE_SCRIPT = """(() => {
     const [site, rows] = %s;
@@ -162,10 +162,10 @@ _RESTORE_SCRIPT = """(() => {
 
 @dataclass(frozen=True, slots=True)
 class BrowserStorage:
-    """All of the browser's cookies, and what the open page's site stores. All of it is secret.
+    """The browser's cookies, and the data stored by the open page's site. All of it is secret.
 
-    `site` is the site's entry in Playwright's storage state, except for databases that are too
-    large; None if the open page is not http(s). `session` is the tab's sessionStorage.
+    `site` is the site's entry in Playwright's storage state, without databases that are too large;
+    None if the open page is not http(s). `session` is the tab's sessionStorage.
     """
 
     cookies: list[dict[str, Any]]

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from browser.page.view import Target
 
 VALUE_SHOWN_CHARS = 80  # characters of a control's actual text
-OPTIONS_SHOWN = 30  # of a list; the others are shown by its ref
+OPTIONS_SHOWN = 30  # per list; EXPAND with the list's ref shows the others
 CONTEXT_LETTERS = 20  # letters compared before and after a replaced part
 LIST_SECONDS = 4.0  # for scrolling a list of options, out of an action's ten seconds
 _OPTION_ROLES = frozenset({"option", "menuitem", "menuitemradio", "menuitemcheckbox", "treeitem"})
 _SHOWN_KEYS = ("text", "reads", "beside")
 _CELL_KINDS = frozenset({"cell", "td"})
-_NOT_CONFIRMED = "and the dialog with the choices is still open: CLICK the button that confirms it"
+_NOT_CONFIRMED = "and the dialog with the choices is still open: CLICK its confirm button"
 _FIELD_NOT_VISIBLE = "but this field is not visible: the page may show another one in its place"
 _LEFT_PAGE = "it left the page, so its value could not be checked"
 
@@ -48,7 +48,8 @@ async def check_typed(
 ) -> str:
     """Check that a field contains the typed text and, with `replaced`, nothing else.
 
-    `instead` is the part that it replaced. Raises ActionError if the field accepted none of it.
+    `instead` is the part of the old content that the text replaced. Raises ActionError if the field
+    accepted none of it.
     """
     if before["kind"] in ARROW_KEY_ROLES:
         return await _check_stepped(driver, target, text)
@@ -82,7 +83,7 @@ async def check_typed(
 
 
 async def _check_stepped(driver: PageDriver, target: Target, text: str) -> str:
-    """Check that a slider or a date part has a value."""
+    """Check that a slider, or part of a date, has the requested value."""
     after = await _read_back(driver, target)
     if after is None:
         return _LEFT_PAGE
@@ -104,12 +105,12 @@ async def _check_typed_in_drawn_field(
     replaced: bool,
     instead: str | None,
 ) -> str:
-    """Check what an editor or terminal that draws its text itself shows after typing."""
+    """After typing, check the text shown by an editor or terminal that draws its own text."""
     after = await _read_back(driver, target)
     if after is None or after["drawn"] is None:
         return _LEFT_PAGE
     old, now = _normalize(before["drawn"]), _normalize(after["drawn"])
-    if not now and not old:  # it draws on a canvas
+    if not now and not old:  # the control draws on a canvas
         return "the value that it shows could not be checked"
     shows = f"it shows {clean(after['drawn'])[:VALUE_SHOWN_CHARS]!r}"
     lines = [line for line in map(_letters, text.splitlines()) if line] or [_normalize(text)]
@@ -215,10 +216,10 @@ async def _choose_in_drawn_list(driver: PageDriver, target: Target, value: str) 
         before = await control_state(target)
         problem = await click(option)
         await driver.settle()
-        if not role.startswith("menuitem"):  # a menu item acts and has no value
+        if not role.startswith("menuitem"):  # a menu item performs an action and has no value
             either = (value, options[found[0]])
             wrong = await _check_chosen(driver, target, option, either, before)
-            # A list that re-renders on the press takes the choice, although no click results.
+            # A list that re-renders on mouse down registers the choice, although no click follows.
             if problem and not wrong:
                 wrong = "" if await _has_changed_value(driver, target, before) else problem
             problem = wrong
@@ -256,7 +257,7 @@ async def _opened_options(
 async def _ways_to_open(
     driver: PageDriver, target: Target, value: str
 ) -> list[Callable[[], Awaitable[object]]]:
-    """Return ways to open a control's list: usually a click.
+    """Return the ways to open a control's list, usually a click.
 
     A field with suggestions may open its list only when the arrow key or its button is pressed or
     text is typed, a table cell only when it is double-clicked.
@@ -290,8 +291,8 @@ async def _check_chosen(
 ) -> str:
     """Check a choice from a list that the page draws.
 
-    Either the option must be on, or the control that opened the list must show one of the option's
-    `names`, or a chip beside it, which it did not show `before`.
+    Either the option must now be selected, or one of its `names` must have appeared in the control
+    that opened the list or in a chip beside it (`before` is the control's state before the choice).
     """
     chosen = await _read_back(driver, option)
     if chosen and chosen["on"] and chosen["role"] == "option" and chosen["on"][0]:
@@ -300,7 +301,8 @@ async def _check_chosen(
     wanted = [*map(_normalize, names)]
     if chosen and chosen["on"] and chosen["role"] in {"option", "radio", "checkbox"}:
         on, word = chosen["on"]
-        # A list that fades out keeps its old mark, and one of checkboxes may wait for a button.
+        # A list that is fading out still marks the old option, and a list of checkboxes may take
+        # effect only when a button is clicked.
         now = _shown_value(after) if after else ""
         is_new = now != _shown_value(before)
         if on:
@@ -319,7 +321,7 @@ async def _check_chosen(
 
 
 async def _has_changed_value(driver: PageDriver, target: Target, before: ControlState) -> bool:
-    """Whether a control, or a chip beside it, shows another value than `before`."""
+    """Whether the value shown in a control, or in a chip beside it, differs from `before`."""
     after = await _read_back(driver, target)
     return after is not None and any(after[key] != before[key] for key in _SHOWN_KEYS)
 
@@ -333,7 +335,7 @@ async def _scroll_to(driver: PageDriver, value: str, option: str) -> bool:
 
 
 async def _visible_refs(driver: PageDriver) -> dict[str, str]:
-    """Return the role and name of the elements that the user can see and act on, by ref."""
+    """Return the roles and names of the elements that the user can see and act on, by ref."""
     visible: dict[str, str] = {}
     for line in (await driver.look()).lines:
         visible |= {ref: what for ref, what in line.refs.items() if ref not in line.unseen_refs}

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from browser.page.tab import Tab
 
 PAGE_RESOURCES: Final = frozenset({"image", "font", "stylesheet", "script", "media", "manifest"})
-"""Types of the resources that a page consists of; `requests` lists these only with `static`."""
+"""Types of static resources; `requests` lists them only with `static`."""
 SECRET_HEADERS: Final = frozenset({"authorization", "cookie", "proxy-authorization", "set-cookie"})
-"""Headers that grant access; their values are not shown."""
+"""Headers that contain credentials; their values are not shown."""
 MAX_BODY_CHARS: Final = 4_000
-"""Maximum characters shown of the body of a request or response."""
+"""Maximum number of characters shown of a request or response body."""
 # Levels by the console's message types; all other types are `debug`.
 _LEVELS: Final = {
     "log": "info", "info": "info", "assert": "error", "error": "error", "warning": "warning",
@@ -96,7 +96,7 @@ async def emulate_media(tab: Tab, **features: Any) -> None:
     tab.driver.check_alive()
     async with within(ACT_SECONDS, "change the media"):
         await tab.page.emulate_media(**features)
-        async with keep_rendering(tab.page):  # media queries are re-evaluated with the next frame
+        async with keep_rendering(tab.page):  # media queries take effect in the next frame
             await tab.page.evaluate("() => new Promise(requestAnimationFrame)")
 
 

@@ -82,7 +82,7 @@ class Downloads:
             target = self._reserve(name)
             try:
                 await download.save_as(target)
-            except BaseException:  # including cancellation: no empty file must remain
+            except BaseException:  # including cancellation: an empty file must not be left behind
                 target.unlink(missing_ok=True)
                 raise
         except (PlaywrightError, OSError) as error:
@@ -148,7 +148,7 @@ def _bytes_of(download: Download) -> int:
 
 
 async def _stop(download: Download) -> None:
-    """Cancel a download; if it was complete, delete its file, which would count for the quota."""
+    """Cancel a download; if it was complete, delete its file, which counts towards the quota."""
     await download.cancel()
     with suppress(PlaywrightError):  # cancelled before it was complete: there is no file
         await download.delete()

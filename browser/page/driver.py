@@ -1,4 +1,4 @@
-"""The page of a tab: opens a page, looks at it, acts on it, and looks again for changes."""
+"""Drives a tab's page: opens it, looks at it, acts on it, and looks again for changes."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ if TYPE_CHECKING:
     from browser.types import HttpLogin
 
 
-WHOLE_PAGE_SECONDS = 30.0  # for a look at an entire, very large page
-LOOK_SECONDS = 6.0  # the walk stops after 2.5; a page whose script never ends is given up
+WHOLE_PAGE_SECONDS = 30.0  # for looking at all of a very large page
+LOOK_SECONDS = 6.0  # the walk stops after 2.5; after 6, a page with an endless script is abandoned
 EMPTY_WAIT_SHARE = 0.5  # of a look's time, for waiting while a page is empty or loading
 WALK_SHARE = 0.5  # of a look's time, for walking the page
 ACT_SECONDS = 10.0
 ACT_RESERVE_SECONDS = 3.0  # of ACT_SECONDS, reserved for the page to settle once more
-RERENDER_SECONDS = 4.0  # of ACT_SECONDS, on a page that keeps re-rendering its elements
+RERENDER_SECONDS = 4.0  # of ACT_SECONDS, for retries on a page that keeps re-rendering
 OPEN_SECONDS = 20.0
 LOAD_SHARE = 0.7  # of the time for opening a page; the first look gets the rest
 DIALOG_SHOWN_CHARS = 200
 FLASHED = "changed and changed back in the meantime"
-# Parts of the frame addresses of consent platforms that show their dialog in a frame.
+# Substrings of frame addresses, for consent platforms that show their dialog in a frame.
 _CONSENT_FRAMES = (
     "consent", "sp_message", "privacy-mgmt", "trustarc", "cmp.", "/cmp", "onetrust", "cookielaw",
 )  # fmt: skip
@@ -58,24 +58,24 @@ _CONSENT_FRAMES = (
 _UNKNOWN_OUTCOME_ERRORS = (BrowserGone, DeadlineExceeded, PageCrashed)
 
 AddressCheck = Callable[[str], Awaitable[None]]
-"""Raises Refused for an address that must not be reached."""
+"""Raises Refused for an address that is not allowed."""
 Perform = Callable[[], Awaitable[str | None]]
 """Performs an action; the string it returns is added to the line that describes the action."""
 
 
 @dataclass(slots=True)
 class Logins:
-    """Where the browser is logged in: on some sites or, if attached, possibly anywhere."""
+    """The sites that the browser is logged in to; an attached browser may be logged in anywhere."""
 
     sites: set[str] = field(default_factory=set)
     anywhere: bool = False
 
     def at(self, url: str) -> bool:
-        """Whether the browser is, or may be, logged in to an address's site."""
+        """Whether the browser is, or may be, logged in to the site of an address."""
         return self.anywhere or registrable_domain(host(url)) in self.sites
 
     def add(self, url: str) -> None:
-        """Record that a password was typed on an address's site, if it has one."""
+        """Record that a password was typed on the site of an address, if the address has a site."""
         if site := registrable_domain(host(url)):
             self.sites.add(site)
 
@@ -111,10 +111,10 @@ class PageDriver:
     async def goto(
         self, url: str, deadline: float = OPEN_SECONDS, *, login: HttpLogin | None = None
     ) -> None:
-        """Go to an address; if a page loads slowly, it is used as it is after LOAD_SHARE.
+        """Go to an address; a page that is still loading after LOAD_SHARE is used as it is.
 
-        `login` is sent if the site asks for HTTP authentication; without it, the page that the site
-        shows instead is opened.
+        `login` is sent if the site asks for HTTP authentication; without it, the site's refusal
+        page is opened.
         """
         self._check_dialog()
         self.view, self.events.hold_dialogs, self.events.chooser = None, False, None
@@ -126,7 +126,7 @@ class PageDriver:
                 response = await self._request(url, deadline, login)
             except PlaywrightError as error:
                 if self.events.became_download or "Download is starting" in error.message:
-                    return  # the address is a file: the tab keeps its page
+                    return  # the address is a file, so the tab stays on its page
                 raise
             await self._check_response(url, response)
             try:
@@ -147,11 +147,12 @@ class PageDriver:
         return response
 
     async def _check_response(self, url: str, response: Response | None) -> None:
-        """Raise Refused or ConnectFailed if the guard refused, or a redirect is not allowed."""
+        """Raise Refused or ConnectFailed if the guard refused the address or a redirect."""
         self._allowed_hosts = {host(url)}
         if response is None:
             return
-        # The proxy checks each redirect; without it, one may have led through a forbidden host.
+        # The proxy checks each redirect; without it, a redirect may have led through a forbidden
+        # host.
         hop = response.request.redirected_from
         while hop is not None:
             await self._check_url(hop.url)
@@ -160,7 +161,7 @@ class PageDriver:
             raise error_from_verdict(verdict, f"{url}: {response.status_text}")
 
     async def check_current_url(self) -> None:
-        """Raise Refused, and leave the page, if it went to an address that must not be reached."""
+        """Leave the page and raise Refused if it navigated to an address that is not allowed."""
         await self._check_url(self.page.url)
 
     async def _check_url(self, url: str) -> None:
@@ -242,7 +243,7 @@ class PageDriver:
     async def look(self, deadline: float = LOOK_SECONDS, *, whole: bool = False) -> View:
         """Walk the page and all its frames; raises PageCrashed, BrowserGone, DeadlineExceeded.
 
-        Of a very large page, only part is walked, unless the `whole` page is requested.
+        Only part of a very large page is walked, unless the `whole` page is requested.
         """
         self.check_alive()
         deadline = max(deadline, WHOLE_PAGE_SECONDS) if whole else deadline
@@ -264,7 +265,7 @@ class PageDriver:
             while self.events.loading and time.monotonic() < empty_until:
                 if self.view.lines and not (is_new and self.view.says_loading):
                     break
-                await self.settle()  # an application that renders its page by script
+                await self.settle()  # an application whose scripts render the page
                 self.view = await self.frames.look(walk_ms, before, chars=chars)
         self._looked_at = self.events.navigations
         return self.view
@@ -312,7 +313,7 @@ class PageDriver:
     async def act_on_page(
         self, did: str, perform: Perform, *, moving: bool = False
     ) -> ActionOutcome:
-        """Perform an action on the page, not on one element, and report what changed."""
+        """Perform an action on the page rather than on an element, and report what changed."""
         before = await self._begin_action(None)
         self._acted_frame = None
         async with within(ACT_SECONDS, did):
@@ -320,7 +321,7 @@ class PageDriver:
         return await self.observe(did, before, perform, moving=moving)
 
     async def watch(self) -> None:
-        """Watch the page for changes from now on; finding a ref's element does so too."""
+        """Watch the page for changes from now on; finding a ref's element also starts watching."""
         await injected.call(self.page.main_frame, "arm")
 
     async def _begin_action(self, dialog: str | None) -> View:
@@ -340,7 +341,7 @@ class PageDriver:
                     await while_acting.enter_async_context(keep_rendering(self.page))
                 if perform and (note := await perform()):
                     did = f"{did} {note}" if note.startswith("in ") else f"{did}, {note}"
-                perform = None  # it was performed; the rest only waits for its effect
+                perform = None  # already performed: the rest only waits for its effect
                 await self.settle()
                 if self.events.unanswered:
                     await self.events.wait_for_answer(until - ACT_RESERVE_SECONDS)
@@ -383,6 +384,6 @@ class PageDriver:
         self._flashed, self._vanished = [], []
 
     def keep_flashes(self, view: View) -> None:
-        """Keep what flashed or vanished before a view, for the next observation."""
+        """Keep a view's flashed refs and vanished text for the next observation."""
         self._flashed += view.flashed
         self._vanished += view.vanished

@@ -1,4 +1,4 @@
-"""FIND: finds lines anywhere on the page, including in long lists, which it scrolls."""
+"""FIND: finds lines anywhere on the page, scrolling long lists if necessary."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def find(driver: PageDriver, text: str) -> FindResult:
 
 
 async def _lines_with_text(driver: PageDriver, text: str) -> tuple[list[PageLine], bool]:
-    """The view's lines, plus matching lines that it lacks because the page is too large.
+    """The view's lines, plus any matching lines that are missing because the page is too large.
 
     Also returns whether the entire page was searched.
     """
@@ -69,7 +69,7 @@ async def _refs_of_text(driver: PageDriver, text: str) -> list[tuple[str, str, s
 
 
 async def _scroll_lists_to(driver: PageDriver, text: str) -> tuple[list[PageLine], str]:
-    """Scroll lists that render or load only their visible part, until the text appears.
+    """Scroll lists that render or load only their visible part until the text appears.
 
     Returns the page's lines (none if the text does not appear), and a note for the result.
     """

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def answered(page: Page, url: str, login: HttpLogin | None) -> AsyncIterator[list[str]]:
-    """Answer the origin of `url` once with `login` while the body runs; decline everything else.
+    """While the body runs, send `login` once to the origin of `url`, and decline other requests.
 
     If authentication is declined, the site sends its refusal page; without an answer, nothing would
     load at all. The browser keeps accepted credentials for that origin. Yields the names of the

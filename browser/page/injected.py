@@ -1,4 +1,4 @@
-"""The JavaScript library that runs inside pages, and calls to it.
+"""The JavaScript library that runs inside pages, and functions that call it.
 
 The files in `js/` are joined into one closure. It is installed in every frame before the page's
 scripts run; in a document that was already open, it is installed at the first call. The page cannot
@@ -31,7 +31,7 @@ LIBRARY_FILES = (
 ).split()
 """The files in `js/`, in the order of their dependencies."""
 
-CONTEXT_LIMIT = 100_000  # maximum characters of a page's visible text or selection
+CONTEXT_LIMIT = 100_000  # maximum length of a page's visible text or selection, in characters
 _NAME = f"u{secrets.token_hex(8)}"
 _LATE_SYMBOL = f"Symbol.for('{_NAME}')"
 _MISSING = "urchin-library-missing"
@@ -98,7 +98,7 @@ async def _late_library(frame: Frame) -> JSHandle:
 
 Send = Callable[[str, dict[str, Any]], Awaitable[Any]]
 """Sends a DevTools command (method, parameters) to one page and returns its result."""
-# Groups the remote objects of a search, so that they can be released together.
+# The group of the remote objects that a search creates, so that they can be released together.
 _OBJECT_GROUP = {"objectGroup": "closed-roots"}
 _LIBRARY_EXPRESSION = f"(typeof {_NAME} === 'object' ? {_NAME} : globalThis[{_LATE_SYMBOL}])"
 _ADOPT_FUNCTION = f"function (root) {{ {_LIBRARY_EXPRESSION}.adopt(this, root); }}"
@@ -109,7 +109,7 @@ _VISIBLE_TEXT = """function () {
 
 
 async def adopt_closed_roots(page: Page) -> bool:
-    """Pass the closed roots of suspected hosts to the page's library; False if there are none."""
+    """Pass the closed roots of likely hosts to the page's library; False if there are none."""
     session = await page.context.new_cdp_session(page)
     late = _late_libraries.get(page.main_frame)
     try:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 REF_PATTERN = re.compile(r"\[((?:f\d+)?e\d+)\b")
 _REF_AFTER_OF_RE = re.compile(r"(?<= of )(?:f\d+)?e\d+(?=:)")
-OPTIONS_SHOWN = 12  # of a select; further options are put on separate lines
+OPTIONS_SHOWN = 12  # per select; further options are put on separate lines
 OPTIONS_PER_LINE = 40  # in an expanded list
 OPTION_SHOWN_CHARS = 40
 NAME_SHOWN_CHARS = 160  # of a control's name
@@ -34,7 +34,7 @@ VALUE_HEAD_CHARS, VALUE_TAIL_CHARS = 100, 40  # both ends of a longer value
 VALUE_CHARS_PER_LINE = 800  # in an expanded value
 LONG_LINE_CHARS = 500  # shorter lines are not split
 MIN_PART_CHARS = 350  # of a split line; a part ends at the first sentence or control after this
-MAX_INDENT = 6  # levels; deeper indentation costs tokens and conveys nothing new
+MAX_INDENT = 6  # levels; deeper indentation only costs tokens
 
 _MARKS = {"li": "- ", **{f"h{level}": "#" * level + " " for level in range(1, 7)}}
 TABLE_KINDS = frozenset({"row", "th", "board"})
@@ -48,7 +48,7 @@ _NEVER_SPLIT = (
 )  # kinds of lines; a split row would no longer be a row
 _MAX_BRACKET_CHARS = 800  # a bracket that is open for longer is part of the text, not of a control
 _NOT_VISIBLE_STATES = frozenset({"invisible", "off-screen", "turned away"})
-# The text inside these is their label; inside a custom field or list, it is the value.
+# The text inside these elements is their label; inside a custom field or list, it is the value.
 _CAPTIONED_ROLES = ("", "button", "link", "menuitem", "tab")
 _WEAK_NAMES = frozenset("here link more read continue click this learn details next >".split())
 _UNNAMED_ROLES = frozenset({"link", "clickable", "hoverable"})
@@ -63,7 +63,7 @@ _FORGED_REF = re.compile(r"\[(?=(?:f\d+)?[ex]\d+\b)")
 _ICONS = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]+ ?")
 
 Piece = dict[str, Any]
-"""A part of a line that is more than plain text: see `_LineText`."""
+"""A part of a line other than plain text: see `_LineText`."""
 
 
 def plain_text(text: str) -> str:
@@ -84,9 +84,10 @@ class PageLine:
     `Save (button, disabled)`. `group` is (repeater, item) for repeated rows; `region` names the
     landmarks around the line; `continues` marks the later parts of a long paragraph; `front` marks
     lines of a dialog (2) or another layer (1) that covers the page. `refs` maps each ref in the
-    line to its role and name; `options` and `values` contain, by ref, what is too long for the
-    line. `unseen_refs` and `unseen_text` are the refs and parts of the text that the user cannot
-    see. `covered` pairs each part that is marked as covered with the same part without the mark.
+    line to its role and name; `options` and `values` map refs to options and values that are too
+    long for the line. `unseen_refs` and `unseen_text` are the refs and parts of the text that the
+    user cannot see. `covered` pairs each part that is marked as covered with the same part without
+    the mark.
     """
 
     text: str
@@ -124,7 +125,7 @@ class PageLine:
 
     @property
     def out_of_sight(self) -> bool:
-        """Whether no part of the line can be seen, even if nothing covered it."""
+        """Whether no part of the line would be visible even if nothing covered it."""
         return self.hidden and not self.covered and self.kind not in ("options", "value")
 
     def rename(self, refs: dict[str, str]) -> None:
@@ -155,7 +156,7 @@ _FIRST_WORDS_RE = re.compile(r"\S*[^\W\d_]\S*(?: \S+)?")  # the first word, and 
 _NUMBER = re.compile(r"\d+")
 CONTEXT_LINES = 3  # before a line without words
 MAX_COMPARED_LINES = 4_000
-"""Maximum number of lines of two views together; comparing more takes too long."""
+"""Maximum number of lines in two views together; comparing more takes too long."""
 
 
 def match_refs(before: Sequence[PageLine], after: Sequence[PageLine]) -> dict[str, str]:
@@ -185,7 +186,7 @@ def match_refs(before: Sequence[PageLine], after: Sequence[PageLine]) -> dict[st
 
 
 class _Compared:
-    """A view's lines for a comparison: `keys` are without refs, `said` without controls."""
+    """A view's lines, for comparison: `keys` omits the refs, `said` omits the controls."""
 
     def __init__(self, lines: Sequence[PageLine]) -> None:
         self.keys = [REF_PATTERN.sub("[", line.text) for line in lines]
@@ -195,7 +196,7 @@ class _Compared:
         self.named = [any(map(str.isalpha, name)) for name in names]
 
     def context(self, at: int) -> str:
-        """The text of the closest line above that has any words."""
+        """The text of the closest line above that contains words."""
         near = (self.said[n] for n in range(at - 1, max(-1, at - 1 - CONTEXT_LINES), -1))
         return next((said for said in near if _WORD_CHARACTER_RE.search(said)), "")
 
@@ -215,13 +216,13 @@ def _have_same_content(before: _Compared, after: _Compared, i: int, j: int) -> b
     is_unique = before.counts[before.keys[i]] == 1 == after.counts[after.keys[j]]
     if is_unique and (_WORD_CHARACTER_RE.search(old) or before.named[i]):
         return True
-    # Controls without words, such as the days of a month, belong to the text before them.
+    # Controls without words, such as the days of a month, belong to the text above them.
     context = before.context(i)
     return context == after.context(j) and (is_unique or context != "")
 
 
 def frame_line(entry: dict[str, Any]) -> PageLine:
-    """Make the heading line of a frame, which the frame's lines follow."""
+    """Make the heading line of a frame, which precedes the frame's lines."""
     ref, name = entry["f"], str(entry["p"][0] or "")[:FRAME_NAME_SHOWN_CHARS]
     text = f"[{ref} frame: {name}, label only]" if name else f"[{ref} frame]"
     refs = {ref: f"frame {name}".strip()}
@@ -496,7 +497,7 @@ def _own_prefix(base_url: str) -> str:
 
 
 def _link_target(url: str, name: str, base_url: str) -> str:
-    """Format a link's target if it is informative: it is on another site, or has no text."""
+    """Format a link's target if it leads to another site, or if the link has no text."""
     if url == "#" or (url.startswith(_own_prefix(base_url)) and not _is_weak_name(name)):
         return ""
     split = urlsplit(url)

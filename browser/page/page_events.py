@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from browser.types import SavedFile
 
-SETTLE_SECONDS = 2.5  # a page that has not settled by then is looked at as it is
+SETTLE_SECONDS = 2.5  # after this time, the page is looked at even if it has not settled
 NAVIGATION_SECONDS = 12.0
 _POLL_SECONDS = 0.02  # between checks of the page's state while requests are open
 # Types of requests to wait for; images and fonts do not change a snapshot.
@@ -45,7 +45,7 @@ _SENDING_METHODS = frozenset({"POST", "PUT", "PATCH"})
 _MAX_REFUSED = 200
 _READ_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _STREAMING_SECONDS = 2.0  # a request that is open for longer is a stream or a long poll
-_MAX_MESSAGE_CHARS = 200  # of a dialog's message
+_MAX_MESSAGE_CHARS = 200  # per dialog message
 _MAX_LINE_CHARS = 280
 _MAX_ERRORS = 3
 _MAX_LINES = 20  # alerts in a loop would add thousands
@@ -72,7 +72,7 @@ class PageEvents:
         self._lines: dict[str, int] = {}  # lines, and how often each occurred
         self._errors = 0
         self._requests: dict[Request, float] = {}  # open requests, with their start times
-        self._unanswered: dict[Request, float] = {}  # those that send something to the site
+        self._unanswered: dict[Request, float] = {}  # open requests that send data to the site
         self._polled = set[
             str
         ]()  # addresses where such a request waits for messages from the server
@@ -113,7 +113,7 @@ class PageEvents:
     def begin(self, dialog_answer: str | None, *, acts: bool = True) -> None:
         """Start a new action; `dialog_answer` answers the dialogs that it may open.
 
-        `acts` is False when a page is opened, as that sends nothing on the user's behalf.
+        `acts` is False when a page is opened, because that sends nothing on the user's behalf.
         """
         now = time.monotonic()
         self._polled |= {
@@ -142,7 +142,7 @@ class PageEvents:
             self._lines[line] = self._lines.get(line, 0) + 1
 
     def drain(self) -> tuple[str, ...]:
-        """Return what happened since the last call, one line each."""
+        """Return the events since the last call, as one line each."""
         for name, page in self._popups:
             self.add(f"new tab {name}: {page.url}" if name else "another new tab was closed")
         lines, self._lines = self._lines, {}
@@ -172,7 +172,7 @@ class PageEvents:
 
     @property
     def unanswered(self) -> str:
-        """The request that the last action sent and that has no response yet; "" if none."""
+        """A request from the last action that has no response yet; "" if there is none."""
         for request, started in self._unanswered.items():
             if started >= self._acted_at and (address := _address(request)) not in self._polled:
                 return f"{request.method} {urlsplit(address).path}"
@@ -189,7 +189,7 @@ class PageEvents:
         """Return the seconds until the next poll; 0 if the page has settled."""
         try:
             state = await injected.call(self._page.main_frame, "restState")
-            # The page knows of a navigation earlier than the browser, but not whether it is a
+            # The page learns of a navigation before the browser does, but not whether it is a
             # download.
             leaving = self.navigating or (state["navigating"] and not self.became_download)
         except PlaywrightError:
@@ -297,7 +297,7 @@ class PageEvents:
         if frame == self._page.main_frame:
             self.navigating = False
             self.navigations += 1
-            self._requests.clear()  # the end of the previous page's requests is not reported
+            self._requests.clear()  # no events report the end of the old page's requests
             self._unanswered.clear()
 
 

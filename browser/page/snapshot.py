@@ -24,8 +24,8 @@ DEFAULT_BUDGET = 3_000
 """In tokens (characters / 4); enough for all or nearly all of the median page."""
 MAX_BYTES = 8_000_000  # even without a budget, snapshots are cut at this size
 
-FOLD_COST = 21  # characters of a fold's line, such as `[x12: 34 more lines]`
-MIN_FOLDED = 3  # minimum lines to fold; 2 to 5 are equally good on 33 news pages
+FOLD_COST = 21  # characters in a fold's line, such as `[x12: 34 more lines]`
+MIN_FOLDED = 3  # minimum number of lines to fold; 2 to 5 are equally good on 33 news pages
 COVERED_LINES_HEADING = "(beneath it:)"
 # Weights, tuned on saved pages for the share of distinct words shown at the default budget.
 _HEADING_BONUS = 6.0
@@ -89,8 +89,8 @@ def select_lines(
 
     The lines of a dialog come before the lines beneath it. Consecutive lines that are out of sight,
     such as menus that the page keeps outside the window, are folded. With a budget, only the first
-    options of a select are shown, as the others are not visible: its line contains their number,
-    and its ref shows all of them.
+    options of a select are shown, because the user does not see the others either: the select's
+    line gives their number, and EXPAND shows all of them.
     """
     front = _front_lines(lines)
     beneath = set(range(len(lines))).difference(front) if front else set()
@@ -166,7 +166,7 @@ def _front_lines(lines: Sequence[PageLine]) -> list[int]:
 
 
 def _invisible_runs(lines: Sequence[PageLine], shown: Sequence[int]) -> set[int]:
-    """Return the indexes of invisible lines, if at least MIN_FOLDED are consecutive."""
+    """Return the indexes of invisible lines that form runs of at least MIN_FOLDED."""
     found: set[int] = set()
     run: list[int] = []
     for i in [*shown, None]:
@@ -186,7 +186,7 @@ def _pick_lines(
 
     The score of a line is the number of its words that no picked line shows, per character. Its
     relevance to the query is not divided by its length: this way, 58 of 60 expected items are shown
-    within 700 tokens, otherwise 52.
+    within 700 tokens, instead of 52.
     """
     vocabulary = [frozenset(words(line.text)) for line in lines]
     query_terms = content_words(query) if query else []
@@ -205,7 +205,7 @@ def _pick_lines(
     # Scores can only fall, when picked lines show some of a line's words. The heap may contain
     # outdated scores, so only its first entry is recomputed ("lazy greedy").
     kept: set[int] = set()
-    spent = FOLD_COST  # no line has been picked: all lines are one fold
+    spent = FOLD_COST  # before any line is picked, all lines are in one fold
     heap = [(-score(i), i) for i in range(len(lines))]
     heapq.heapify(heap)
     while heap:
@@ -247,7 +247,7 @@ MAX_FOUND_LINES = 20  # if there are more matches, the search should be narrowed
 MAX_ROW_LINES = 6  # a repeated row of up to this many lines is shown in full
 _FIELD_ROLES = frozenset({"checkbox", "combobox", "select", "spinbutton", "switch", "textbox"})
 _MEASURES = re.compile(r"\d+×\d+(?: at -?\d+,-?\d+)?(?: in \d+×\d+)?")
-"""Matches the size and position of a control, which are not what the page says."""
+"""Matches the size and position of a control, which are not part of the page's text."""
 _CONTROL_MARKS = re.compile(r"\[(?:f\d+)?e\d+(?: \w+)?:? ?|\]")
 _NO_ADJACENT_DIGIT = r"(?!(?<=\d)\d)"  # only whole numbers match: 12 is not found in 1234
 
@@ -270,7 +270,7 @@ def find_lines(lines: list[PageLine], text: str) -> FindResult:
     stems = [content_words(line.text) for line in lines]
     query_terms = content_words(text)
     ranked = [number for number, _ in BM25(stems).best(query_terms, MAX_FOUND_LINES)]
-    if exact:  # lines that contain only some of the words would bury it
+    if exact:  # lines that contain only some of the words would bury the exact match
         ranked = [i for i in ranked if set(query_terms) <= set(stems[i])]
     exact_rows = [n for i in exact for n in (*_repeated_row(lines, i), *_field_below(lines, i))]
     hits = list(dict.fromkeys(exact_rows + by_role + ranked))
@@ -302,7 +302,7 @@ def _contains(shown: str, text: str) -> bool:
     """Whether a line contains the text, either as shown or across its links and controls."""
     shown = shown.casefold()
     bare = " ".join(_CONTROL_MARKS.sub("", shown).split())
-    if text not in shown and text not in bare:  # the case for most lines; a pattern is slower
+    if text not in shown and text not in bare:  # true of most lines; matching a pattern is slower
         return False
     pattern = re.compile(_NO_ADJACENT_DIGIT + re.escape(text) + _NO_ADJACENT_DIGIT)
     return bool(pattern.search(shown) or pattern.search(bare))
@@ -319,7 +319,7 @@ def _repeated_row(lines: list[PageLine], at: int) -> range:
 
 
 def _field_below(lines: list[PageLine], label: int) -> range:
-    """Return the index of the unnamed field that a line of text alone is the label of, if any."""
+    """Return the index of the unnamed field below a line that is only a label, if there is one."""
     below = label + 1
     if lines[label].refs or below == len(lines) or lines[below].depth != lines[label].depth:
         return range(0)
@@ -390,9 +390,9 @@ def format_lines(lines: Sequence[PageLine]) -> str:
     return "\n".join(parts)
 
 
-_LONG_LINE = 120  # characters; of longer lines, only the changed parts are shown
+_LONG_LINE = 120  # characters; for longer lines, only the changed parts are shown
 _SEGMENTS = re.compile(r"\[[^\[\]]*\]|[^\s\[]+\s*|\s+|\[")  # controls, words, spaces
-_MAX_REMOVED_LINES = 3  # of consecutive removed lines
+_MAX_REMOVED_LINES = 3  # shown for each run of consecutive removed lines
 _REMOVED_CHARS, _ABOVE_CHARS = 80, 60
 
 
@@ -400,8 +400,8 @@ def describe_changes(before: View | None, after: View, budget: int, query: str |
     """Describe the changes between two views: a diff, or the new snapshot if that is shorter.
 
     `+` lines are new, `-` lines were removed, `~` lines changed, `>` lines moved below another
-    line. If no line changed, the elements whose look changed are named. An empty string means that
-    no visible change was found.
+    line. If no line changed, the elements whose appearance changed are named. An empty string means
+    that no visible change was found.
     """
     snapshot, _ = render_snapshot(after, budget, query)
     if before is None or without_query(before.url) != without_query(after.url):

@@ -1,4 +1,4 @@
-"""A live page: look at it, search it, act on it; each action returns what changed."""
+"""A live page, which can be looked at, searched and acted on; actions return what changed."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ if TYPE_CHECKING:
 
 DOWNLOAD_SECONDS = 50.0  # a call may take at most one minute
 FIRST_BYTE_SECONDS = 5.0  # some servers create the file only on request
-LOOK_AGAIN_SECONDS = 0.2  # between looks while waiting for a text; a look takes a quarter of this
-# Pixels past the middle of a drop target, in the direction of the drag; sortable lists insert
-# before or after it accordingly.
+LOOK_AGAIN_SECONDS = 0.2  # between looks while waiting for text; a look takes a quarter of this
+# Pixels past the middle of a drop target, in the direction of the drag; by this, sortable lists
+# decide whether to insert before or after it.
 DROP_OFFSET = 2
 MAX_RESULT_CHARS = 4_000  # of a script's result
 _CODE_FIELDS = frozenset({"text", "tel", "number"})
@@ -89,7 +89,7 @@ class Tab:
 
     @property
     def events(self) -> PageEvents:
-        """What happened on the page: dialogs, downloads, requests, crashes."""
+        """The page's events: dialogs, downloads, requests, crashes."""
         return self.driver.events
 
     @property
@@ -114,10 +114,10 @@ class Tab:
     async def goto(
         self, url: str, deadline: float = OPEN_SECONDS, *, login: HttpLogin | None = None
     ) -> None:
-        """Go to an address; if a page loads slowly, it is used as it is.
+        """Go to an address; a page that loads slowly is used as it is.
 
-        `login` is sent if the site asks for HTTP authentication; without it, the page that the site
-        shows instead is opened.
+        `login` is sent if the site asks for HTTP authentication; without it, the site's refusal
+        page is opened.
         """
         await self.driver.goto(url, deadline, login=login)
 
@@ -164,7 +164,7 @@ class Tab:
         return format_lines(lines)
 
     def describe(self, ref: str) -> str:
-        """Return an element's role and name as last shown; if it was not shown, the ref."""
+        """Return an element's role and name as last shown, or its ref if it was not shown."""
         return self.driver.view.refs.get(ref, ref) if self.driver.view else ref
 
     def is_link(self, ref: str) -> bool:
@@ -173,7 +173,7 @@ class Tab:
 
     @property
     def links_shown(self) -> int:
-        """The number of links in the last snapshot, at least one."""
+        """The number of links in the last snapshot, but at least 1."""
         refs = self.driver.view.refs.values() if self.driver.view else ()
         return max(1, sum(text.startswith("link") for text in refs))
 
@@ -189,7 +189,7 @@ class Tab:
             return await self.page.content()
 
     async def rendered_html(self) -> str:
-        """Return what the user sees of the page, as HTML with styles applied."""
+        """Return the visible part of the page as HTML, with styles applied."""
         self.driver.check_alive()
         await self.driver.check_current_url()
         return await content.rendered_html(self.page)
@@ -226,7 +226,7 @@ class Tab:
             return await content.marked_pictures(self.page, ACT_SECONDS)
 
     async def storage(self) -> BrowserStorage:
-        """Return the browser's cookies and what this page's site stores."""
+        """Return the browser's cookies and the data stored by this page's site."""
         async with self.driver.reading("read the site's storage"):
             return await content.read_storage(self.page)
 
@@ -265,10 +265,10 @@ class Tab:
             return str(await injected.call(self.page.main_frame, "identified", dict(known)) or "")
 
     async def effect(self, ref: str | None, keys: str | None = None) -> str:
-        """Return which form is submitted by clicking `ref`, or pressing `keys` in it; "" if none.
+        """Describe the form that clicking `ref`, or pressing `keys` in it, submits; "" if none.
 
-        Only the HTML is examined, as what a script would do cannot be known. Without a ref, the
-        keys go to the focused element. Raises RefError.
+        Only the HTML is examined, because the effect of a script cannot be predicted. Without a
+        ref, the keys go to the focused element. Raises RefError.
         """
         self.driver.check_alive()
         if keys is not None and not _SUBMITTING_KEYS & set(keys.replace("+", " ").split()):
@@ -283,8 +283,8 @@ class Tab:
     async def submits_login(self, ref: str | None, keys: str | None = None) -> bool:
         """Whether clicking `ref`, or pressing `keys` in it, submits the form with a typed secret.
 
-        This can only be the password field's form, if it is sent to the page's own origin. Without
-        a ref, the keys go to the focused element. Raises RefError.
+        Only the password field's own form counts, and only if it is sent to the page's own origin.
+        Without a ref, the keys go to the focused element. Raises RefError.
         """
         self.driver.check_alive()
         if keys is not None and not {keys} <= _SUBMITTING_KEYS:
@@ -298,7 +298,7 @@ class Tab:
             return bool(await injected.call(self.page.main_frame, "submitsLogin", arguments))
 
     async def challenge(self) -> Challenge | None:
-        """Find the captcha on the page, for a solver; None if there is none of a known kind."""
+        """Find a captcha of a known kind on the page, for a solver; None if there is none."""
         return await challenges.find(self.driver)
 
     async def answer_challenge(self, token: str) -> str:
@@ -382,7 +382,7 @@ class Tab:
         submit: bool = False,
         is_code: bool = False,
     ) -> ActionOutcome:
-        """Put a secret into a password field of the page itself, never into one in a frame.
+        """Put a secret into a password field on the page itself, never into one in a frame.
 
         A one-time code (`is_code`) may also be put into a text field. `value_for` returns the
         secret for the page's address, or None if it may not be typed there. Raises ActionError,
@@ -402,7 +402,7 @@ class Tab:
             if submit and await injected.call(target.frame, "sendsAway", target.element):
                 raise ActionError(
                     "not typed: the form sends the password to another site",
-                    hint="TYPE it without submit, then CLICK the button, which asks the user.",
+                    hint="TYPE it without submit, then CLICK the button; the user must approve.",
                 )
             self.driver.logins.add(target.frame.url)
             await user_input.fill(target, value, field)
@@ -492,7 +492,7 @@ class Tab:
 
         did = f"drew {len(path)} points on" if path else f"dragged to {to or by}"
         outcome = await self.driver.act(did, perform, ref, moving=True)
-        # If an element only flashed during the drag, it is back in its old place.
+        # An element that only flashed during the drag is back in its old place.
         if outcome.changes or not all(event.startswith(FLASHED) for event in outcome.events):
             return outcome
         draws = path or self.describe(ref).startswith("canvas")
@@ -599,8 +599,9 @@ class Tab:
     async def download(self, ref: str, deadline: float = DOWNLOAD_SECONDS) -> SavedFile:
         """Click a download link or button, and wait until the file is saved or has failed.
 
-        An attached browser saves it in the user's folder; then the content of a `data:` or `blob:`
-        link is read from the page. Raises ActionError if the click starts no download.
+        An attached browser saves the file in the user's folder; in that case, the content of a
+        `data:` or `blob:` link is read from the page. Raises ActionError if the click starts no
+        download.
         """
         before, clicked = len(self.events.downloads), ""
         started = asyncio.ensure_future(self.page.wait_for_event("download", timeout=0))
@@ -693,7 +694,7 @@ class Tab:
         """
         before = self.driver.view or await self.driver.look()
         async with within(deadline + ACT_SECONDS, f"wait for {text!r}"), keep_rendering(self.page):
-            await self.driver.watch()  # what only flashes meanwhile is part of the outcome
+            await self.driver.watch()  # brief flashes are part of the outcome, too
             if not text:
                 await asyncio.sleep(deadline)
                 return await self.driver.observe(f"waited {deadline:g} s", before)
@@ -707,6 +708,6 @@ class Tab:
 
 
 def _just_past(end: Point, start: Point) -> Point:
-    """Go on from the middle of a drop target in the direction of a drag from `start`."""
+    """Return a point just past the middle of a drop target, in the direction of the drag."""
     x, y = (to + math.copysign(DROP_OFFSET, to - came) for to, came in zip(end, start, strict=True))
     return x, y

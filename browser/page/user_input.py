@@ -1,4 +1,4 @@
-"""Input to a page: pointer, keys, fields, text selection. Each function does one thing.
+"""Input to a page: pointer, keys, fields, text selection. Each function performs one input.
 
 If an input is not possible, ActionError is raised; its hint suggests what to try instead.
 """
@@ -34,20 +34,20 @@ Point = tuple[float, float]
 ControlState = dict[str, Any]
 """The state of a control: see `stateOf` in `js/fields.js`."""
 
-POINTER_MS = 2_500  # an element that is covered or moving for longer is unlikely to become free
+POINTER_MS = 2_500  # an element that stays covered or moves for longer is unlikely to become free
 RETRY_SECONDS = 0.05  # between checks of a covered element
 DRAG_STEPS = 10  # mouse moves; pages ignore a single jump
 DRAG_SECONDS = 2.5  # for the steps in between, out of an action's ten seconds
 DROP_SECONDS = 0.12  # some sortable lists poll the dragged element's position every 50 ms
-MAX_TYPED_CHARS = 120  # longer texts are inserted at once, without key events
+MAX_TYPED_CHARS = 120  # longer text is inserted at once, without key events
 KEYS_SECONDS = 3.0  # for typing key by key, out of an action's ten seconds; the rest is inserted
 KEYS_AT_ONCE = 8
 MAX_ARROW_PRESSES = 250  # arrow keys to set a slider, about 5 ms each
 NUMBER_READS, NUMBER_SECONDS = 6, 0.025
-"""How often, and after how many seconds, a slider is read again: some change only when redrawn."""
+"""How often, and after how many seconds, a slider is read again: some update only on redraw."""
 ARROW_KEY_ROLES = frozenset({"slider", "spinbutton"})
 """Roles of controls that are not native fields and are set with arrow keys."""
-FOCUS_MS = 150  # some sheets focus the field that gets the keys only after the click, others none
+FOCUS_MS = 150  # some sheets focus the field for key presses only after the click, others never
 _FOCUS_SCRIPT = """(most) => new Promise((done) => {
   const end = performance.now() + most;
   const look = () => {
@@ -93,7 +93,7 @@ class ClickOptions(TypedDict, total=False):
 
 
 async def click(target: Target, **options: Unpack[ClickOptions]) -> str:
-    """Click where the element can be hit, or `at` a point in it.
+    """Click the element where nothing covers it, or `at` a point in it.
 
     Returns a note if another element received the press, otherwise "". The pointer is moved to a
     position on the page, because a page that keeps re-rendering may replace the element in the
@@ -128,7 +128,7 @@ async def click(target: Target, **options: Unpack[ClickOptions]) -> str:
         with suppress(PlaywrightError):  # the click closed the page
             for key in held:
                 await page.keyboard.up(key)
-    with suppress(PlaywrightError):  # the click opened another page, so it did not miss
+    with suppress(PlaywrightError):  # the click opened another page, so it was effective
         if missed := await injected.call(target.frame, "missed"):
             return f"but {missed}"
     return ""
@@ -137,7 +137,7 @@ async def click(target: Target, **options: Unpack[ClickOptions]) -> str:
 async def _aimed_point(target: Target, hit: dict[str, Any]) -> tuple[float, float, str]:
     """Find the current position of the target point, in CSS pixels of the main viewport.
 
-    Also returns what covers it now, if that is known.
+    Also returns a description of the element that covers it now, if known.
     """
     if target.frame == target.page.main_frame:
         point = await injected.call(target.frame, "aimedPoint")
@@ -244,7 +244,7 @@ async def press(page: Page, keys: Sequence[str]) -> None:
 
 
 async def control_state(target: Target) -> ControlState:
-    """Read a control's current state."""
+    """Return a control's current state."""
     state: ControlState = await injected.call(target.frame, "stateOf", target.element)
     return state
 
@@ -253,11 +253,11 @@ async def related(
     target: Target,
     function: Literal["fieldIn", "openedIn", "swappedFor", "drawnFor", "openerOf"],
 ) -> Target:
-    """Find the field inside a wrapper, opened in a cell or in place of another field.
+    """Find the control to use instead of `target`, with a function from `js/fields.js`.
 
-    For a hidden select, find the list drawn for it; for a combobox, the button that opens its list.
-
-    Returns the target itself if there is none.
+    `fieldIn` finds the field inside a wrapper, `openedIn` the field that opened in a cell,
+    `swappedFor` the field that replaced another one, `drawnFor` the list drawn for a hidden select,
+    and `openerOf` the button that opens a combobox's list. Returns `target` if there is none.
     """
     handle = await injected.call_handle(target.frame, function, target.element)
     element = handle.as_element()
@@ -267,10 +267,10 @@ async def related(
 async def complete_in_opened(
     target: Target, text: str, before: ControlState
 ) -> tuple[Target, ControlState]:
-    """Fill the field that opened when the text was typed, if it lost the first keys.
+    """Fill the field that opened when the text was typed, in case it missed the first keys.
 
-    A grid's cell opens one in itself, a formatted number in its place. Returns the field and its
-    state, or the arguments if none opened.
+    A cell in a grid opens a field inside itself; a formatted number is replaced by one. Returns the
+    field and its state, or `target` and `before` if no field opened.
     """
     is_cell = before["kind"] in {"keys", "cell"}
     with suppress(PlaywrightError):  # the keys may have led to another page
@@ -295,7 +295,7 @@ async def fill(target: Target, text: str, before: ControlState) -> None:
     if kind == "keys":  # a terminal or a game board, which only listens for keys
         await append(target, text)
         return
-    if kind == "cell":  # in a sheet, what is typed replaces the content of the selected cell
+    if kind == "cell":  # in a sheet, typed text replaces the content of the selected cell
         await _press_cell(target)
         await _type(target.page, text)
         return
@@ -332,10 +332,10 @@ async def _has_restored_content(target: Target, old: str, text: str) -> bool:
 
 
 async def _press_cell(target: Target, times: int = 1) -> None:
-    """Select a sheet's cell, or open it with two clicks; raises ActionError if it cannot be."""
+    """Click a sheet's cell to select it, twice to open it; raises ActionError if that fails."""
     problem = await click(target, count=times)
-    if problem.startswith(_NOT_PRESSED):  # otherwise the keys show whether it was selected
-        raise ActionError(f"not typed: the cell was to be clicked, {problem}")
+    if problem.startswith(_NOT_PRESSED):  # otherwise, the keys show whether it was selected
+        raise ActionError(f"not typed: clicked the cell, {problem}")
     with suppress(PlaywrightError):  # the click may have led to another page
         await target.frame.evaluate(_FOCUS_SCRIPT, FOCUS_MS)
 
@@ -352,7 +352,7 @@ async def append(target: Target, text: str, kind: str = "") -> None:
         return
     await target.element.focus()  # puts the caret back in its last position
     await injected.call(target.frame, "toTheEnd", target.element)
-    if kind == "rich":  # an editor that draws its caret moves it only by keys
+    if kind == "rich":  # an editor that draws its own caret moves it only on key presses
         await target.page.keyboard.press("ControlOrMeta+End")
     await _type(target.page, text)
 
@@ -388,7 +388,7 @@ async def _step_to(target: Target, text: str, before: ControlState) -> None:
 
 
 async def _press_towards(target: Target, wanted: float) -> None:
-    """Press arrow keys until `aria-valuenow` is the wanted value, or as close as possible."""
+    """Press arrow keys until `aria-valuenow` is `wanted`, or as close to it as possible."""
     keyboard, left = target.page.keyboard, MAX_ARROW_PRESSES
     now: float | None = (await control_state(target))["number"]
     up, down = "ArrowUp", "ArrowDown"
@@ -414,7 +414,7 @@ async def _press_towards(target: Target, wanted: float) -> None:
 
 
 async def _read_settled_number(target: Target, before: float | None = None) -> float | None:
-    """Read a slider when it has changed from `before` and is stable, or when time is up."""
+    """Read a slider once it has changed from `before` and is stable, or when time is up."""
     last = before
     for _ in range(NUMBER_READS):
         now: float | None = (await control_state(target))["number"]
@@ -470,7 +470,7 @@ async def upload(target: Target, paths: Sequence[Path]) -> None:
 
 
 async def select_text(frame: Frame, text: str, element: ElementHandle | None = None) -> None:
-    """Select text in an element or the document; raises ActionError if it is not there.
+    """Select text in an element or the document; raises ActionError if the text is missing.
 
     The pointer is dragged over the text. If that selects something else (the text is in several
     columns, or not selectable with the pointer), a script sets the selection.

@@ -43,16 +43,16 @@ WalkResult = dict[str, Any]
 
 @dataclass(slots=True)
 class View:
-    """What the page showed at one point in time.
+    """The content that a page showed at one point in time.
 
     For a page that is too large to be walked completely, `cut_above` means that lines above the
     scroll position are missing, `cut_below` that lines at the end are missing. `consent` means that
     a known platform's consent dialog is in front, `is_pdf` that the browser shows a PDF instead of
-    a page. Three fields describe what happened since the previous view: `flashed` contains the refs
-    that changed and changed back, in order; `vanished` the (ref, text) pairs that appeared and
-    disappeared; `restyled` the (ref, look) pairs of elements of which only the look changed.
-    `found` contains the lines that a search found on a page that is too large to be walked
-    completely.
+    a page. Three fields describe what happened since the previous view: `flashed` lists the refs of
+    elements that changed and changed back, in order; `vanished` lists text that appeared and
+    disappeared, as (ref, text) pairs; `restyled` lists elements that changed only in appearance, as
+    (ref, look) pairs. `found` contains the lines that a search found on a page that is too large to
+    be walked completely.
     """
 
     url: str
@@ -70,7 +70,7 @@ class View:
 
     @property
     def says_loading(self) -> bool:
-        """Whether any line only says that something is loading."""
+        """Whether any line is just a loading message."""
         return any(says_loading(line.plain) for line in self.lines)
 
     def citable(self) -> str:
@@ -111,8 +111,8 @@ class Target:
 class Frames:
     """The frames of a tab: walks them, and resolves refs to elements.
 
-    Refs in an inner frame begin with the frame's number (`f1e3`). Each frame goes on counting when
-    its document changes, so that no ref is used twice.
+    Refs in an inner frame begin with the frame's number (`f1e3`). A frame's numbering continues
+    when its document changes, so that no ref is used twice.
     """
 
     def __init__(self, page: Page) -> None:
@@ -201,7 +201,7 @@ class Frames:
         return [self._page.main_frame, *shown]
 
     async def lines_with_text(self, text: str) -> tuple[list[PageLine], bool]:
-        """Find lines with a text on a page that is too large for one walk, including its frames.
+        """Find lines that contain `text` on a page too large for one walk, including its frames.
 
         Returns the lines, and whether the entire page was searched.
         """
@@ -270,7 +270,7 @@ class Frames:
 
         async def walk(frame: Frame) -> None:
             owner = await frame.frame_element()
-            self._prefix(frame)  # numbered in frame order, not in the order of answers
+            self._prefix(frame)  # numbers frames in page order, not in answer order
             ref = await injected.call(parent, "known", owner)
             if not ref:
                 return  # its element is not visible

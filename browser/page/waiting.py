@@ -72,14 +72,14 @@ def _typed_error(error: PlaywrightError, doing: str) -> BrowserError:
 
 
 def first_line(error: PlaywrightError) -> str:
-    """Reduce Playwright's message, which contains a call log, to its first line."""
+    """Return the first line of Playwright's message; the rest is a call log."""
     line = next(iter(str(error.message).strip().splitlines()), "unknown error")
     call, colon, reason = line.partition(": ")  # `Page.goto: …`
     return reason if colon and call.replace(".", "", 1).isidentifier() and "." in call else line
 
 
 async def answer_or_none(call: Awaitable[T], seconds: float) -> T | None:
-    """Await a call into a page or frame; None if it does not answer in time or no longer exists."""
+    """Await a call to a page or frame; None if it does not answer in time or no longer exists."""
     try:
         async with asyncio.timeout(seconds):
             return await call

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _MAX_MAP_BYTES = 50 * 1024 * 1024
 _MAX_ENTRIES = 50_000
 _GZIP_MAGIC = b"\x1f\x8b"
-# Maximum sitemaps read in one crawl; large sites have hundreds.
+# Maximum number of sitemaps read in one crawl; large sites have hundreds.
 _MAX_MAPS = 6
 _MAP_SECONDS = 8.0
 _MAX_FETCHED_MAP_BYTES = 10 * 1024 * 1024
@@ -54,11 +54,12 @@ _SKIPPED_SEGMENTS = frozenset(
 # Query parameters that only change a page's look or trigger an action; parameters that begin with
 # `session` are skipped too.
 _SKIPPED_PARAMETERS = frozenset("share replytocom print add-to-cart sort order".split())
-# Maximum pages that differ only in their query: calendars and shop filters have an endless number.
+# Maximum number of pages that differ only in their query: calendars and shop filters generate
+# endless variants.
 _MAX_PER_PATH = 5
-# A crawl reads far fewer pages; knowing more of them would only use memory.
+# A crawl reads far fewer pages; remembering more of them would only use memory.
 _MAX_KNOWN_PAGES = 5_000
-# Maximum pages read concurrently; `browser.net` also limits requests to a host.
+# Maximum number of pages read concurrently; `browser.net` also limits requests per host.
 _MAX_CONCURRENT = 4
 _PAGE_SECONDS = 15.0
 
@@ -104,7 +105,7 @@ def read_sitemap(body: bytes) -> list[SitemapEntry]:
         if body.startswith(_GZIP_MAGIC):
             body = gzip.GzipFile(fileobj=BytesIO(body)).read(_MAX_MAP_BYTES)
         return list(_entries(body))
-    except (BrowserError, OSError, EOFError, zlib.error):  # damaged, or not XML
+    except (BrowserError, OSError, EOFError, zlib.error):  # the file is damaged, or not XML
         return []
 
 
@@ -250,7 +251,7 @@ class Crawler:
                         for url, _ in batch
                     ]
                     try:
-                        # In the order of the batch, so that crawls are reproducible.
+                        # Processed in the order of the batch, so that crawls are reproducible.
                         for (_, page_depth), read in zip(batch, reads, strict=True):
                             add_page(await read, page_depth)
                     finally:

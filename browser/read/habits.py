@@ -1,6 +1,6 @@
-"""Remembers how sites could be read: which need a browser, which are slow, which keep failing.
+"""Remembers how sites can be read: which need a browser, which are slow, which keep failing.
 
-How long a read may take depends on this history. `research habits` shows and deletes it.
+The time limit for a read depends on this history. `research habits` shows and deletes it.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ FAILURES = frozenset(
         *(Outcome.LOGIN, Outcome.PAYWALL, Outcome.RATE_LIMITED),
     }
 )
-"""Outcomes that are due to the site, not to one page or the network."""
+"""Outcomes caused by the site, rather than by one page or the network."""
 REPEATED_FAILURES = 3
 """After this many identical consecutive failures, a site is reported once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Habit:
-    """How often a site was read over HTTP alone, how often in the browser, and the last reason.
+    """How often a site was read over HTTP and in the browser; `reason` is why it last needed one.
 
     `at` is the ISO time of the last read. `failed` is the outcome of the last reads if they failed,
     `times` the number of consecutive failures with that outcome. `seconds` is the duration of the
@@ -122,7 +122,7 @@ class Habits:
             self._record(site, replace(habit, http=habit.http + 1))
 
     def read_failed(self, site: str, outcome: Outcome) -> None:
-        """Record a failed read if its outcome is due to the site."""
+        """Record a failed read if its outcome is the site's fault."""
         habit = self.for_site(site)
         times = habit.times + 1 if habit.failed == outcome else 1
         habit = replace(habit, failed=outcome.value, times=times)

@@ -60,18 +60,18 @@ Mode = Literal["auto", "http", "browser"]
 
 # Seconds for one page, including all attempts.
 DEADLINE = 20.0
-# Maximum seconds to wait for content that a page loads late.
+# Maximum time to wait for content that a page loads late, in seconds.
 _LATE_SECONDS = 6.0
-# Maximum consecutive redirects by pages (refreshes); a longer chain is a loop.
+# Maximum number of consecutive redirects by pages (refreshes); a longer chain is a loop.
 _MAX_REFRESHES = 2
-# Files that a browser shows in a viewer or saves; only HTTP returns their bytes.
+# Files that a browser saves or shows in a viewer; only HTTP returns their bytes.
 _DOCUMENT_SUFFIXES = frozenset(
     """.pdf .doc .docx .xls .xlsx .ppt .pptx .odt .ods .odp .epub .eml .mbox .json .xml .csv .txt
     .md""".split()
 )
-# Block pages that a real browser may get past, thanks to its scripts and cookies.
+# Block pages that a real browser may get past, because it runs scripts and has cookies.
 _OUTCOMES_TO_RETRY_IN_BROWSER = frozenset((Outcome.BOT_CHECK, Outcome.CONSENT, Outcome.BLOCKED))
-# Maximum bytes of a local file; documents are not larger than this.
+# Maximum size of a local file in bytes; no document is larger than this.
 _MAX_FILE_BYTES = 32 * 1024 * 1024
 
 # Only headers about the document are kept. Others may be specific to a user, such as cookies,
@@ -369,7 +369,7 @@ def _shown_text(html: str) -> str:
 
 
 def _page_from_error(url: str, error: BrowserError) -> Page:
-    """Make a Page whose `reason` says why it could not be read."""
+    """Make a Page whose `reason` explains why it could not be read."""
     outcome = Outcome.ERROR
     if isinstance(error, Refused):
         outcome = Outcome.REFUSED
@@ -436,7 +436,7 @@ _MAX_REDIRECT_SCRIPT_CHARS = 1_000
 def _refresh_target(page: Page) -> str | None:
     """The absolute URL that a page redirects to; None if there is none or the page has content.
 
-    It may come from a Refresh header, a meta element or a script, or be that of a PDF in a frame.
+    The URL may come from a Refresh header, a meta element or a script, or from a frame with a PDF.
     """
     document = page.document
     header = next((value for name, value in page.headers if name == "Refresh"), "")
@@ -487,13 +487,13 @@ _NEEDS_SCRIPT = re.compile(
     r"to run this app|aktivieren|benötigt|erforderlich)|(?:without|no) java ?script",
     re.IGNORECASE,
 )
-# Ids of the elements that frameworks render into.
+# Ids of the elements into which frameworks render.
 _MOUNT_IDS = frozenset(("root", "app", "__next", "__nuxt", "___gatsby", "main", "content", "q-app"))
 _CONTAINERS = ("div", "main", "section", "article", "ul", "ol", "tbody", "table", "p", "span", "dl")
 
 
 def _reason_for_browser(page: Page) -> str:
-    """Return why a browser is needed, in one line; "" if it is not."""
+    """Return the reason why a browser is needed, in one line; "" if none is."""
     document = page.document
     if page.outcome in _OUTCOMES_TO_RETRY_IN_BROWSER:
         return page.reason

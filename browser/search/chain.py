@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 DEADLINE = 8.0
 # Seconds. A repeated query for the last few days should return new results.
 NEWS_LIFETIME_S = 600.0
-# The share of the deadline that may be spent waiting for an engine's next turn.
+# Maximum share of the deadline spent waiting for an engine's next turn.
 _MAX_WAIT_SHARE = 0.5
-# Maximum rewritten queries tried if nothing was found; a third one has never helped.
+# Maximum number of rewritten queries to try if nothing was found; a third one has never helped.
 _MAX_REWRITES = 2
 
 
@@ -103,8 +103,8 @@ class Chain:
         """Query engines, `several` at once, until that many have returned results.
 
         `fresh` skips the cache. An engine that is unavailable or in a cooldown is skipped, and the
-        trail contains the reason. One with a soft cooldown (it was recently slow or broken) is
-        still queried if no other engine answered.
+        reason is added to the trail. An engine in a soft cooldown (it was recently slow or broken)
+        is still queried if no other engine answered.
         """
         run = _SearchState(query, several, fresh=fresh, local=local)
         left_out = {Local.ONLY: False, Local.NEVER: True}.get(local)
@@ -125,7 +125,7 @@ class Chain:
     async def _query_until_enough(
         self, providers: Sequence[SearchSource], run: _SearchState, *, even_soft: bool = False
     ) -> None:
-        # Local sources are queried one by one: the answer from one may be enough.
+        # Local sources are queried one by one, because one answer may be enough.
         for local, group in groupby(providers, key=lambda provider: provider.local):
             queue = (p for p in group if self._is_available(p, run, even_soft=even_soft))
             while batch := tuple(islice(queue, min(run.missing, 1) if local else run.missing)):
@@ -199,7 +199,7 @@ class _SearchState:
 
     @property
     def missing(self) -> int:
-        """How many more engines must return results."""
+        """The number of engines that must still return results."""
         return max(0, self._several - self._counted)
 
     def add(self, provider: SearchSource, page: SearchPage, seconds: float) -> None:
@@ -249,9 +249,9 @@ async def search_with_rewrites(
 ) -> ChainResult:
     """Search a chain; if the question is hard (`is_hard`), query `engines` engines at once.
 
-    If the query has no language, it is detected from the words; English is not set, as engines
-    assume it. If no engine found anything, other forms are tried: without the language, as
-    keywords, with names in quotes. The trail contains the attempts with all forms.
+    If the query has no language, it is detected from the words; English is not set, because it is
+    the engines' default. If no engine found anything, variants of the query are tried: without the
+    language, as keywords, with names in quotes. The trail contains the attempts for all variants.
     """
     several = engines if is_hard(query.text) else 1
     attempts: list[SearchAttempt] = []

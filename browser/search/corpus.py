@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 # The share of a search's deadline that may be spent on indexing, if `prepare` was not called.
 _INDEXING_SHARE = 0.7
-# Seconds between progress reports, and between checks for the end of an update.
+# Seconds between progress reports, and between checks of whether an update has finished.
 _PROGRESS_SECONDS, _WAIT_SECONDS = 1.0, 0.25
 # Checking each file's time takes 10 ms for 1,000 files. A folder with more files than this is
 # checked again only after this many seconds: it rarely changes during a run.
@@ -52,13 +52,13 @@ _COMMON_SHARE = 0.25
 # Shares are computed from at least this many passages: with two, every word is in half of them.
 _MIN_PASSAGES = 100
 _MAX_TERMS = 12
-# Maximum passages read for one query: 20 for each of ten results.
+# Maximum number of passages read for one query: 20 for each of ten results.
 _MAX_PASSAGES = 200
-# The weight of a file's second-best passage: two matching places are better than one.
+# The weight of a file's second-best passage: two matching passages are better than one.
 _SECOND_PASSAGE_WEIGHT = 0.25
-# If the best hit covers less than this share of the query's weight, the folder has no answer and
-# the chain goes on to search the web. Of 188 questions about five folders of manuals, one goes to
-# the web although its folder has the answer; asked of a different folder, 34 do.
+# If the best hit covers less than this share of the query's weight, the folder has no answer, and
+# the chain searches the web. Of 188 questions about five folders of manuals, one goes to the web
+# although its folder has the answer; if they are asked of a different folder, 34 go to the web.
 _MIN_COVERAGE = 0.2
 _SNIPPET_CHARS = 320
 # Maximum number of unread files named in the trail.
@@ -100,9 +100,9 @@ class Corpus(SearchSource):
     """The documents below `folder` (of the kinds in `corpus_index.KINDS`), indexed in SQLite.
 
     `index_path` is the index's file or, without a suffix, a folder for the indexes of all corpora.
-    `extract(body, content_type, url)` returns a file's `Document`. `only` returns the paths of the
-    files that belong to the corpus if that is only part of the folder, and `part` names that part.
-    Raises `SearchError` if the folder or the index cannot be used.
+    `extract(body, content_type, url)` returns a file's `Document`. If the corpus is only part of
+    the folder, `only` returns the paths of its files, and `part` names that part. Raises
+    `SearchError` if the folder or the index cannot be used.
     """
 
     name = "corpus"
@@ -155,7 +155,7 @@ class Corpus(SearchSource):
 
     @property
     def progress(self) -> str:
-        """How much of the folder is indexed; "" when all of it is."""
+        """How much of the folder is indexed; "" when indexing is complete."""
         state = self.state
         if state.left:
             return f"{state.files - state.left} of {state.files} files are indexed so far"
@@ -186,7 +186,7 @@ class Corpus(SearchSource):
     async def search(
         self, query: SearchQuery, http: HttpClient | None = None, *, deadline: float = 60.0
     ) -> SearchPage:
-        """Find the best files. A query with `site` finds none, as files do not belong to a site."""
+        """Find the best files. A query with `site` finds none, because files have no site."""
         del http
         if query.site:
             return SearchPage(Outcome.EMPTY, detail="local files do not belong to a site")
@@ -310,7 +310,7 @@ def _file_hit(db: sqlite3.Connection, number: int, scores: dict[int, float]) -> 
 
 
 def _coverage(hit: _FileHit, terms: list[_Term]) -> float:
-    """The share of the terms' weight that occurs in a hit's title or passage, from 0 to 1."""
+    """The weighted share of the terms that occur in a hit's title or passage, from 0 to 1."""
     text = f"{hit.title} {hit.passage}"
     words = set(content_words(text))
     foreign = set(foreign_stems(hit.language, text))

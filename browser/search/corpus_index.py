@@ -37,7 +37,7 @@ KINDS = frozenset(
     .tsv .json .xml .zip .text .log .adoc .asciidoc .org .tex .yaml .yml .toml .ini .cfg
     .conf""".split()
 )
-# The same limit as for files that a run reads.
+# The same limit applies to files that a run reads.
 _MAX_FILE_BYTES = 32 * 1024 * 1024
 # Characters per passage: long enough to contain a question's words, short enough for one topic.
 _MIN_CHARS, _MAX_CHARS = 500, 1500
@@ -76,7 +76,7 @@ class SyncResult:
 
 @dataclass(frozen=True, slots=True)
 class CorpusFile:
-    """A file in the folder; `modified` in nanoseconds since the epoch."""
+    """A file in the folder; `modified` is in nanoseconds since the epoch."""
 
     path: str
     modified: int
@@ -179,7 +179,7 @@ def _transaction(db: sqlite3.Connection) -> Iterator[None]:
 def _is_current(
     file: CorpusFile, _id: int = 0, modified: int = -1, size: int = -1, indexed: int = -1
 ) -> bool:
-    """Whether a file has the indexed time and size and cannot have changed within that tick."""
+    """Whether a file's time and size are as indexed, and no later change had the same timestamp."""
     same = (file.modified, file.size) == (modified, size)
     return same and file.modified <= indexed - _CLOCK_TICK_NS
 
@@ -269,7 +269,8 @@ def _list_files(folder: Path, left_out: list[tuple[str, str]]) -> Iterator[Corpu
     Links to files within the folder are followed; those that lead out of it are added to
     `left_out`, so that somebody else's folder cannot expose the user's private keys. Urchin's data
     folders are added too: their runs and memories are not the user's documents. Links to folders
-    are not followed: targets within the folder are found anyway. Unreadable files are skipped.
+    are not followed, because targets within the folder are found anyway. Unreadable files are
+    skipped.
     """
     folders = [str(folder)]
     while folders:

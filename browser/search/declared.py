@@ -1,4 +1,4 @@
-"""Search engines that are declared by one line in the settings, with a URL template."""
+"""Search engines that are declared in one line of the settings, with a URL template."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Declaration:
 
 
 class DeclaredProvider(SearchProvider):
-    """A provider whose address is a declaration's template."""
+    """A provider that builds its address from a declaration's template."""
 
     def __init__(
         self, declaration: Declaration, *, url: str | None = None, key: str | None = None
@@ -83,7 +83,7 @@ class DeclaredProvider(SearchProvider):
         self.name = declaration.name
         self.rows, self.fields = declaration.rows, declaration.fields
         self._headers = declaration.headers
-        if url:  # use the same template with another host
+        if url:  # use the same template with the given host
             other, template = urlsplit(url), urlsplit(declaration.url)
             self.endpoint = urlunsplit(template._replace(scheme=other.scheme, netloc=other.netloc))
 

@@ -50,7 +50,7 @@ _ATOM = "{http://www.w3.org/2005/Atom}"
 
 
 class DuckDuckGo(HtmlProvider):
-    """DuckDuckGo's HTML, lite or script-rendered page, depending on what is returned."""
+    """Parses DuckDuckGo's HTML, lite or script-rendered page, whichever is returned."""
 
     name = "duckduckgo"
     url = "https://html.duckduckgo.com/html/"
@@ -81,14 +81,14 @@ class DuckDuckGo(HtmlProvider):
 
 
 class DuckDuckGoLite(DuckDuckGo):
-    """The same form at another URL, for when the HTML page cannot be reached."""
+    """Uses the same form at another URL, in case the HTML page cannot be reached."""
 
     name = "duckduckgo_lite"
     url = "https://lite.duckduckgo.com/lite/"
 
 
 class Brave(HtmlProvider):
-    """`div.snippet` with `data-type="web"`, before and after the move to Svelte.
+    """Parses `div.snippet` with `data-type="web"`, which predates and survived the move to Svelte.
 
     Video cards and groups of links within a result's site are skipped: they have no excerpt.
     """
@@ -139,7 +139,7 @@ class Mojeek(HtmlProvider):
         since = since_day(query.since)
         return {
             "q": query.text,
-            # only robots send the first page's position
+            # only robots send the position for the first page
             "s": (query.page - 1) * 10 + 1 if query.page > 1 else None,
             "site": query.site,
             "lb": query.lang,
@@ -150,7 +150,7 @@ class Mojeek(HtmlProvider):
 
 
 class Startpage(HtmlProvider):
-    """Other engines' results without tracking; parses the layouts from before and after 2024."""
+    """Shows other engines' results without tracking; parses layouts from before and after 2024."""
 
     name = "startpage"
     url = "https://www.startpage.com/sp/search"
@@ -190,7 +190,7 @@ class Startpage(HtmlProvider):
 
 
 class Bing(HtmlProvider):
-    """`li.b_algo` in `#b_results`, unchanged for fifteen years."""
+    """Parses `li.b_algo` in `#b_results`, which have been the same for fifteen years."""
 
     name = "bing"
     url = "https://www.bing.com/search"
@@ -217,7 +217,7 @@ class Bing(HtmlProvider):
 
 
 class Google(HtmlProvider):
-    """Headings inside links, regardless of their classes: the page has had them for years."""
+    """Parses headings inside links, which have been stable for years, unlike their classes."""
 
     name = "google"
     url = "https://www.google.com/search"
@@ -254,7 +254,7 @@ class Google(HtmlProvider):
 
 
 class Yandex(HtmlProvider):
-    """`li.serp-item` cards; each has a short and a full snippet, and the full one is used."""
+    """Parses `li.serp-item` cards; of a card's short and full snippets, the full one is used."""
 
     name = "yandex"
     url = "https://yandex.com/search/"
@@ -271,7 +271,7 @@ class Yandex(HtmlProvider):
     )
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Request the page; the first one is number 0."""
+        """Request the page; pages are numbered from 0."""
         return {
             "text": text_with_site_operator(query),
             "lang": query.lang,
@@ -280,9 +280,10 @@ class Yandex(HtmlProvider):
 
 
 class SearXNG(JsonProvider, HtmlProvider):
-    """A SearXNG instance: JSON if the instance allows it, otherwise its result page.
+    """Queries a SearXNG instance: its JSON API if that is allowed, or else its result page.
 
-    JSON is off by default (403) on many instances. Pages must use the `simple` theme.
+    JSON is off by default (403) on many instances. Only result pages with the `simple` theme can be
+    parsed.
     """
 
     name = "searxng"
@@ -352,7 +353,7 @@ def unresponsive_engines(body: str) -> list[tuple[str, str]]:
 
 
 class ArxivSearch(SearchProvider):
-    """Preprints: https://info.arxiv.org/help/api, one request every three seconds."""
+    """Searches preprints, at one request every three seconds: https://info.arxiv.org/help/api."""
 
     name = "arxiv"
     url = "https://export.arxiv.org/api/query"
@@ -391,7 +392,7 @@ class ArxivSearch(SearchProvider):
 
 
 class DeclaredPage(DeclaredProvider, HtmlProvider):
-    """A declared page: results are the matches of `item`, or else headings with outgoing links."""
+    """A declared HTML engine: results are matches of `item` or headings with outgoing links."""
 
     def __init__(
         self, declaration: Declaration, *, url: str | None = None, key: str | None = None

@@ -31,7 +31,7 @@ class HtmlProvider(SearchProvider):
     shell: ClassVar[re.Pattern[str] | None] = None
 
     def headers(self, query: SearchQuery) -> dict[str, str]:
-        """Browser headers, with the query's language."""
+        """Return browser headers with the query's language."""
         lang = query.lang
         language = f"{lang},en;q=0.5" if lang and lang != "en" else "en-US,en;q=0.9"
         return {**PAGE_HEADERS, "Accept-Language": language}

@@ -129,7 +129,7 @@ class Indexing:
         self.state = replace(self.state, unread=tuple(sorted([*self._index.unread(), *left_out])))
 
     def _feed_worker(self, extractor: str, files: queue.SimpleQueue[CorpusFile]) -> None:
-        """Send files to a worker one by one; if it dies, replace it and note the file as unread."""
+        """Send files to a worker one by one; if it dies, replace it and mark the file as unread."""
         worker: _Worker | None = None
         has_worked = True
         try:
@@ -151,7 +151,7 @@ class Indexing:
                     self._index.note_unread(file, "its reader crashed")
                     self._count_indexed()
                     has_worked = True
-                else:  # it could not even start
+                else:  # the worker could not start
                     files.put(file)
                 worker = None
         finally:

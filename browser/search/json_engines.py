@@ -81,7 +81,7 @@ class JsonProvider(SearchProvider):
 
 
 class Serper(JsonProvider):
-    """Google's results through an API with a key: https://serper.dev; `organic` excludes ads."""
+    """Google's results, from an API with a key: https://serper.dev. `organic` excludes ads."""
 
     name = "serper"
     url = "https://google.serper.dev/search"
@@ -164,7 +164,7 @@ class BraveApi(JsonProvider):
 
 
 class WikipediaSearch(JsonProvider):
-    """The full-text search of any Wikipedia: https://www.mediawiki.org/wiki/API:Search."""
+    """Full-text search of any Wikipedia: https://www.mediawiki.org/wiki/API:Search."""
 
     name = "wikipedia"
     url = "https://en.wikipedia.org/w/api.php"
@@ -173,7 +173,7 @@ class WikipediaSearch(JsonProvider):
     rows = "query.search"
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Request articles; it has no filters."""
+        """Request articles; the API has no filters."""
         return {
             "action": "query",
             "list": "search",
@@ -206,7 +206,7 @@ class WikipediaSearch(JsonProvider):
 class OpenAlex(JsonProvider):
     """Scholarly works: https://developers.openalex.org.
 
-    Without a key, which is free, it allows only tens of searches a day.
+    Keys are free; without one, only a few dozen searches per day are allowed.
     """
 
     name = "openalex"
@@ -223,7 +223,7 @@ class OpenAlex(JsonProvider):
     )
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Request works by relevance."""
+        """Request works, ranked by relevance."""
         since = since_day(query.since)
         filters = [f"from_publication_date:{since.isoformat()}"] if since else []
         filters += [f"language:{query.lang}"] if query.lang else []
@@ -235,7 +235,7 @@ class OpenAlex(JsonProvider):
         }
 
     def result(self, row: Mapping[str, object], url: str) -> SearchResult:
-        """Use the publisher's page, otherwise the DOI; the abstract is an inverted index."""
+        """Use the publisher's page or else the DOI; the abstract is stored as an inverted index."""
         index = row.get("abstract_inverted_index")
         index = index if isinstance(index, dict) else {}
         placed = {position: word for word, positions in index.items() for position in positions}
@@ -254,7 +254,7 @@ class Crossref(JsonProvider):
     fields = ResultFieldPaths("URL || resource.primary.URL", "title.0", "abstract")
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Request works by relevance to a citation or to words."""
+        """Request works, ranked by their relevance to a citation or to words."""
         since = since_day(query.since)
         return {
             "query.bibliographic": query.text,

@@ -1,11 +1,11 @@
-"""Where a result page has its results: in a known layout, or below headings."""
+"""Describes where the results are on a result page: in a known layout, or below headings."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 MIN_HEADINGS = 3
-"""If a page has fewer headings with links, it may be a notice or a help page, or they may be in its
+"""A page with fewer linked headings may be a notice or a help page, or the headings may be in its
 footer.
 """
 

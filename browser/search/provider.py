@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 HOUR = 3600.0  # in seconds
 DAY = 24 * HOUR
 
-# Search pages have 20-600 KB; anything ten times as large as the largest one is something else.
+# Search pages are 20-600 KB; a response ten times as large as the largest is not a search page.
 _MAX_BYTES = 6_000_000
 # Public APIs require clients to identify themselves (Wikimedia, arXiv, GitHub, OpenAlex).
 _API_HEADERS = {"User-Agent": "urchin-research/0.1", "Accept": "application/json, */*;q=0.5"}
-# After these outcomes, the provider's next form of request is tried.
+# After these outcomes, the provider's next alternative request is tried.
 _NEXT_REQUEST_AFTER = (Outcome.ERROR, Outcome.UNAUTHORIZED, Outcome.BLOCKED)
 # Seconds; rendering a page in a browser, which may have to start first, takes 1-4 s.
 _BROWSER_INTERVAL = 2.0
@@ -51,10 +51,10 @@ class SearchSource(ABC):
     @property
     @abstractmethod
     def identity(self) -> str:
-        """A name that identifies the address and key without revealing the key."""
+        """A name that identifies the source's address and key without revealing the key."""
 
     def unavailable(self) -> str:
-        """The reason why it cannot be queried; "" if it can."""
+        """The reason why the source cannot be queried; "" if it can."""
         return ""
 
     @abstractmethod
@@ -62,7 +62,7 @@ class SearchSource(ABC):
         """Search; `deadline` is in seconds. Failures become outcomes; nothing is raised."""
 
     def close(self) -> None:  # noqa: B027 - most have nothing to close
-        """Stop its background work."""
+        """Stop the source's background work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +93,8 @@ class SearchProvider(SearchSource):
     if it takes no key). `needs_key` means that it does not work without one, `verified` that it was
     tested on saved answers from the real engine, `documented` that its parameters and fields were
     compared with its documentation or published answers. A query is sent with `parameters` and
-    `headers`, or with an overridden `request`; `sends` determines how parameters are sent, and
-    `key_header` or `key_parameter` where the key goes (`Authorization: Bearer ` puts a scheme
+    `headers`, or with an overridden `request`. `sends` is the way that parameters are sent;
+    `key_header` or `key_parameter` is where the key goes (`Authorization: Bearer ` puts a scheme
     before it).
     """
 
@@ -135,7 +135,7 @@ class SearchProvider(SearchSource):
         return f"{self.name}:{digest}"
 
     def unavailable(self) -> str:
-        """The reason why it cannot be queried; "" if it can."""
+        """The reason why the source cannot be queried; "" if it can."""
         if self._in_browser and self._render is None:
             return "no browser"
         if self.key_variables and self.needs_key and not self.key:

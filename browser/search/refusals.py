@@ -6,7 +6,7 @@ import re
 
 from browser.types import Outcome, SearchPage
 
-# Words in API errors; searched for only in error bodies, never in results.
+# Words in API errors; these are searched for only in error bodies, never in results.
 _QUOTA_WORDS = re.compile(
     r"not enough credits|insufficient (?:credits|balance)|quota|usage limit|plan.{0,20}limit"
     r"|billing|payment required",
@@ -39,7 +39,7 @@ _CONSENT_PAGES = re.compile(
     r"""<form[^>]+action=["']?https?://consent\.[^"'>]+|<title[^>]*>\s*Before you continue""",
     re.IGNORECASE,
 )
-# Words on such pages; used only for pages on which no results were found.
+# Words on such pages; these are searched for only on pages without results.
 BLOCK_PAGE_WORDS = re.compile(
     r"unusual traffic from your|automated (?:queries|requests)"
     r"|(?:you are|you're|are you) (?:not )?a robot|verify (?:that )?you(?:'re| are) (?:a )?human"

@@ -36,7 +36,7 @@ _AD_LABEL = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _SEPARATORS = " \u00a0\t\n·•|:-–—"
-# A longer passage is about advertisements; it is not a label.
+# A longer passage may be about advertisements, but is not a label.
 _MAX_LABEL_CHARS = 60
 
 
@@ -166,7 +166,7 @@ def _longest_text(heading: Tag, block: Tag, link: Tag) -> str:
 
 
 def _is_ad(block: Tag, title: Tag) -> bool:
-    """Whether a block has an advertisement label; a title with the same wording does not count."""
+    """Whether a block is labelled as an advertisement; a title with the same wording is ignored."""
     title_ids = {*_descendant_ids([title]), *map(id, title.parents)}
     nodes = (block, *block.find_all(True))
     return any(id(node) not in title_ids and _is_ad_label(node) for node in nodes)
@@ -182,7 +182,7 @@ def _is_ad_label(node: Tag) -> bool:
 
 
 def _is_empty_result_page(page: Tag, url: str) -> bool:
-    """Whether a page says that nothing was found, in any language.
+    """Whether a page, in any language, says that nothing was found.
 
     On such a page, the search box repeats the query, and hardly any links lead to other sites; in
     every layout, the links of results do.

@@ -113,7 +113,7 @@ def _decode_parameter(value: str) -> str:
 
 
 def is_encrypted_wrapper(url: str) -> bool:
-    """Whether an address is a wrapper that only the engine itself can resolve."""
+    """Whether an address is a redirect wrapper that only the engine itself can resolve."""
     return bool(_ENCRYPTED_WRAPPER.match(url))
 
 
@@ -141,7 +141,7 @@ def same_page_key(url: str) -> str:
     return f"{host}{path}{query}" if host else url
 
 
-# The maximum age in days that each range covers, narrowest first.
+# The maximum age in days for each range, narrowest first.
 _DATE_RANGES = ((1, "day"), (7, "week"), (31, "month"), (366, "year"))
 _LEADING_DATE = re.compile(
     r"([A-Z]\w{2,8}\.? \d{1,2}, \d{4}|\d{1,2} [A-Z]\w{2,8}\.? \d{4}|\d{4}-\d\d-\d\d)\s*[—–·-]"
@@ -224,7 +224,7 @@ def merge(lists: Sequence[Sequence[SearchResult]], limit: int) -> tuple[SearchRe
 
 
 class _PageKeys:
-    """Page keys; a mirror, recognised by its title and snippet, gets the original's key."""
+    """Assigns page keys; a mirror, recognised by its title and snippet, gets the original's key."""
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}

@@ -1,6 +1,6 @@
-"""Zotero's library: uses a collection's stored files as a corpus, and saves items to it.
+"""Uses the stored files of a Zotero collection as a corpus, and saves items to Zotero.
 
-While Zotero is running and allows other programs to communicate with it, its local API is used
+If Zotero is running and allows other programs to communicate with it, its local API is used
 (`server_localAPI.js` in its source), which includes unsaved changes. Otherwise, its database is
 read: Zotero keeps it locked, so it is opened as immutable. The tables are those of Zotero 5 to 7
 (`userdata.sql`). Items are saved as its browser extension saves them (`server_connector.js`).
@@ -56,7 +56,7 @@ _AND_IN_COLLECTION = """
 
 
 class ZoteroApp:
-    """Zotero's own server on this machine. It is not on the web, so no proxy is used."""
+    """Zotero's own server on this machine. Requests to it stay local, so no proxy is used."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._address = environ.get(URL_VARIABLE, DEFAULT_SERVER_URL).rstrip("/")
@@ -95,7 +95,7 @@ class ZoteroApp:
             )
 
     def citation_key(self, key: str) -> str:
-        """The citation key of a stored file's item: Better BibTeX's or Zotero's own.
+        """The citation key of a stored file's item, assigned by Better BibTeX or by Zotero.
 
         "" if there is none.
         """

@@ -91,7 +91,7 @@ def candidates(platform: str = sys.platform) -> Iterator[Path]:
 
 
 def uses_sandbox() -> bool:
-    """Whether to use Chromium's sandbox: not as root, where it fails, nor if it is turned off."""
+    """Whether to use Chromium's sandbox; False for root, where it fails, or if it is turned off."""
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     return not root and not os.environ.get("RESEARCH_NO_SANDBOX")
 
@@ -106,7 +106,7 @@ _DETACHED_FLAGS = 0x00000008 | 0x00000200  # DETACHED_PROCESS, CREATE_NEW_PROCES
 
 @dataclass(frozen=True, slots=True)
 class StartedChrome:
-    """A Chrome that outlives this process: process id, address to attach to and profile folder."""
+    """A Chrome that outlives this process: its process id, debugging address and profile folder."""
 
     pid: int
     cdp_url: str

@@ -52,20 +52,20 @@ StorageState = dict[str, Any]
 
 START_SECONDS = 20.0
 CLOSE_SECONDS = 2.0  # a browser that has not closed by then is killed
-RECORDED_CLOSE_SECONDS = 30.0  # closing writes a video or the requests
+RECORDED_CLOSE_SECONDS = 30.0  # closing writes the video or request log
 STOP_SECONDS = 10.0
-"""How long to wait for the driver, which takes 0.1 s, or several seconds on a busy machine. After
-this time, only its input is closed, and it ends when it notices."""
+"""How long to wait for the driver to stop, which takes 0.1 s, or several seconds on a busy machine.
+After this time, only its input is closed, and the driver ends when it notices."""
 CONTEXT_SECONDS = 10.0  # a context takes 50 ms, or longer if twenty runs share two CPUs
 MAX_RUNS_AT_ONCE = 20
-"""Maximum concurrent runs in one browser process. For more, a second process is started, so that a
-crash interrupts only a limited number of runs."""
+"""Maximum number of concurrent runs in one browser process. Further runs get a second process, so
+that a crash interrupts only a limited number of runs."""
 MAX_RUNS_PER_PROCESS = 200
 """After this many runs, a browser process is replaced: each run leaves some memory in use."""
 MAX_IDLE_SECONDS = 60.0
-"""How long a kept browser waits for the next run; an idle browser uses 150 MB."""
+"""How long an idle browser waits for the next run; it uses 150 MB."""
 DUMMY_PROXY = "http://127.0.0.1:9"
-"""A proxy that does not exist: nothing listens on the discard port."""
+"""The address of a proxy that does not exist: nothing listens on the discard port."""
 VIEWPORT: ViewportSize = {"width": 1280, "height": 900}
 INCOMING_FOLDER = "arriving"
 """The scratch subfolder for downloads until they are saved or their context is closed."""
@@ -99,7 +99,7 @@ allows 107, and our folder name with `/org.chromium.Chromium.123456/SingletonSoc
 
 @dataclass(frozen=True, slots=True)
 class LaunchOptions:
-    """How to start a browser, also used to restart it after a crash."""
+    """How to start a browser, and restart it after a crash."""
 
     headless: bool = True
     proxy: str | None = None
@@ -192,7 +192,7 @@ class Processes:
         self._running: list[BrowserProcess] = []
         self._ending: set[asyncio.Task[None]] = (
             set()
-        )  # these end processes that were idle for too long
+        )  # tasks that end processes that were idle for too long
         self._lock = asyncio.Lock()
 
     @asynccontextmanager
@@ -228,7 +228,7 @@ class Processes:
         try:
             return process, await process.new_context(options, recording)
         except BrowserError:
-            # The process has crashed or hangs, which nothing has noticed so far: use a new one.
+            # The process has crashed or hangs, but this was not noticed before: use a new one.
             is_new = process.served == 1
             process.retired = True
             await self._return_process(process)
@@ -360,7 +360,7 @@ async def _stop(playwright: Playwright) -> None:
 
 
 def _reason(error: PlaywrightError) -> str:
-    """The error that the browser printed or, if there is none, Playwright's message."""
+    """Return the error that the browser printed or, if there is none, Playwright's message."""
     for text in error.message.splitlines():
         if "ERROR:" in text or "error while loading" in text or "Failed to" in text:
             return text.strip()[:300]
@@ -387,7 +387,7 @@ def _recording_settings(files: Sequence[Path]) -> Iterator[dict[str, Any]]:
         for file in files:
             file.parent.mkdir(parents=True, exist_ok=True)
             if file.suffix == ".har":
-                file.touch(mode=0o600)  # it will contain cookies and the data sent
+                file.touch(mode=0o600)  # it will contain cookies and sent data
                 settings["record_har_path"] = file
             else:
                 settings |= {"record_video_dir": videos, "record_video_size": VIEWPORT}
@@ -461,7 +461,7 @@ def _remove_abandoned(parent: Path) -> None:
 
 @asynccontextmanager
 async def _temporary_files_in(folder: Path) -> AsyncIterator[None]:
-    """Set TMPDIR for processes started in this block; our own temporary files are not affected.
+    """Set TMPDIR for processes started in this block, without affecting our own temporary files.
 
     This is done only on Linux: elsewhere, the folder would make socket paths too long.
     """

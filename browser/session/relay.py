@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from browser.page.injected import Send
 
-CONNECT_SECONDS = 60.0  # since Chrome 144, the user must allow it and may be slow to respond
+CONNECT_SECONDS = 60.0  # since Chrome 144, the user must allow the connection, which takes time
 COMMAND_SECONDS = 5.0  # per debugging-protocol command
 _FIRST_OUR_ID = 1 << 30  # Playwright's ids start at 1
 
@@ -179,7 +179,7 @@ class Relay:
                 await self._client.close()
 
     async def _dispatch(self, message: Message, text: str | bytes) -> None:
-        """Pass a message from the browser to its recipient."""
+        """Forward a message from the browser to its recipient."""
         number, session = message.get("id"), message.get("sessionId")
         if number is not None and number in self._pending:
             if not (future := self._pending[number]).done():
@@ -234,7 +234,7 @@ class Relay:
 
 
 TAB_SECONDS = 1.0  # a tab with an open dialog does not answer
-RETRY_TAB_SECONDS = 5.0  # if no tab answered: the machine may be busy
+RETRY_TAB_SECONDS = 5.0  # used if no tab answered, as the machine may be busy
 # Includes the scripts, in which many sites keep their data.
 _DOM_EXPRESSION = "document.documentElement ? document.documentElement.outerHTML : ''"
 
@@ -321,7 +321,7 @@ class UsersTabs:
             return None
 
 
-PROBE_SECONDS = 3.0  # for a debugging port to answer
+PROBE_SECONDS = 3.0  # how long to wait for a debugging port to answer
 
 
 async def _websocket_of(url: str) -> str:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from browser.session.launch import StorageState
     from browser.types import PageContext
 
-MAX_TABS = 5  # if pages open more tabs, these are closed
+MAX_TABS = 5  # any further tabs that pages open are closed
 TITLE_SECONDS = 1.0  # a busy tab does not answer
 ALIVE_SECONDS = 1.0  # an answer takes 1 ms; a browser that takes longer is frozen or has ended
 NEW_TAB_SECONDS = 5.0
@@ -80,7 +80,7 @@ class Browser:
         This is a context with its own cookies, storage and downloads, in a process that the runs of
         this event loop share. `record` lists files that are written when it is closed: .webm for a
         video of each tab, .har for the requests and responses, including cookies. `logged_in` lists
-        the sites to which `storage_state` is logged in; without it, these may be any sites.
+        the sites that `storage_state` is logged in to; without it, these may be any sites.
         Downloads are saved in `downloads_dir`, up to `downloads_quota` bytes in total. Raises
         BrowserMissing, LaunchFailed.
         """
@@ -161,7 +161,7 @@ class Browser:
         return await answer_or_none(tab.page.evaluate("1"), ALIVE_SECONDS) == 1
 
     async def close(self, tab: Tab) -> None:
-        """Close one of our tabs; if it does not answer, it is only forgotten."""
+        """Close one of our tabs; a tab that does not answer is merely forgotten."""
         if tab in self._tabs:
             self._tabs.remove(tab)
         await answer_or_none(tab.page.close(), CLOSE_SECONDS)

@@ -23,7 +23,7 @@ KIND = "solvers"
 
 
 class Solver(Protocol):
-    """Returns the token that a site's widget would have given the user."""
+    """Returns the token that a site's widget gives to a user who solves the captcha."""
 
     async def solve(self, challenge: Challenge) -> str | None:
         """Solve a challenge; None if it could not be solved. Raises SolverFailed."""
@@ -36,7 +36,7 @@ class Solver(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """A solver's settings: the source of keys, an alternative address, the guarded proxy.
+    """A solver's settings: the source of keys, the service's address and the guarded proxy.
 
     `proxy` is the HTTP proxy that its requests must use; None means a direct connection.
     """

@@ -28,7 +28,7 @@ Kana comes before Han, as Japanese uses both.
 """
 
 
-# For each language, its most frequent words that are rare in the other languages.
+# Each language's most frequent words, without those that are also frequent in other languages.
 _SMALL_WORDS_BY_LANGUAGE = {
     "en": "the and of to that is was for with this from have are not which were their",
     "de": "der die und das ist nicht mit den von ein eine auf sich auch dem für wird sind",
@@ -51,7 +51,7 @@ _UKRAINIAN = frozenset("іїєґІЇЄҐ")
 _CYRILLIC = re.compile("[\u0400-\u04ff]")
 _UKRAINIAN_SHARE = 0.02
 _LETTERS = re.compile(r"[^\W\d_]+")
-_SAMPLE_CHARS = 4_000  # enough words for a decision
+_SAMPLE_CHARS = 4_000  # enough words to decide
 # A third of running text consists of small words; a list of names has few.
 _MIN_SMALL_WORD_SHARE = 0.08
 _MIN_WORDS = 20
@@ -208,7 +208,7 @@ def foreign_small_words(question: str) -> frozenset[str]:
 
 
 def _votes(language: str, text: str, tokens: list[str]) -> int:
-    """Count small words; add one if other words have one of the language's distinctive letters."""
+    """Count small words, and add one if other words contain the language's distinctive letters."""
     small = [word for word in tokens if word in _QUESTION_WORDS[language]]
     for word in small:
         text = text.replace(word, "", 1)

@@ -14,9 +14,10 @@ _ABBREVIATIONS = frozenset(
     feb fig gen gov inc jan jr jul jun lt ltd mar mr mrs ms mt no nos nov oct op p pp prof pt rep
     rev sen sep sept sgt sr st u.k u.s v viz vol vs""".split()
 )
-# After these, it does not end one only if a number follows (unlike `voted no. Hanna …`).
+# A full stop after one of these does not end a sentence if a number follows; in other cases, such
+# as `voted no. Hanna …`, it does.
 _NUMBER_ABBREVIATIONS = frozenset(("no", "nos"))
-# After these, it ends one if the next word is one of the _OPENERS.
+# A full stop after one of these ends a sentence if the next word is one of _SENTENCE_OPENERS.
 _MAY_END_SENTENCE = frozenset("etc inc ltd co corp bros jr sr u.s u.k a.m p.m".split())
 _SENTENCE_OPENERS = frozenset(
     """a although an as at but during for he her his however i if in it its many most on one
@@ -24,7 +25,7 @@ _SENTENCE_OPENERS = frozenset(
     with""".split()
 )
 _OPENERS_AS_SURNAMES = frozenset("an he her one so to".split())
-"""The _OPENERS that may also be a surname after an initial, as in `K. He`."""
+"""The _SENTENCE_OPENERS that may also be a surname after an initial, as in `K. He`."""
 
 _BOUNDARY = re.compile(
     r"""(?P<end>[.!?…]+["'”’)\]»*_]*)(?:\[[^\]\s]{1,12}\])*(?=\s)\s+|[。！？]["”」』]*\s*|\n{2,}"""
@@ -33,7 +34,7 @@ _GERMAN_MONTHS = frozenset(
     """Jan Feb Apr Jun Jul Aug Sep Sept Okt Nov Dez Januar Februar März April Mai Juni Juli August
     September Oktober November Dezember""".split()
 )
-"""After `7.`, these continue a date; in English dates, the day has no full stop."""
+"""After `7.`, a month in German continues a date; in English dates, the day has no full stop."""
 
 _WORD = re.compile(r"\w+")
 _LINE_START_SIGNS = frozenset('-*+•|#>$"{}[<=_~:')
@@ -86,7 +87,7 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
 
 
 def _is_opener(text: str, at: int, but: frozenset[str] = frozenset()) -> bool:
-    """Whether the word at an offset is capitalised and one of the _OPENERS."""
+    """Whether the word at an offset is capitalised and one of _SENTENCE_OPENERS."""
     word = _word_at(text, at)
     return word[:1].isupper() and word.casefold() in _SENTENCE_OPENERS - but
 
@@ -125,8 +126,9 @@ def unwrap(lines: list[str], signs: frozenset[str] = frozenset()) -> list[str]:
     """Join a block's lines (at least one) that were hard-wrapped at a column.
 
     A line break is removed if the next word would not have fitted on the line, or if the line is
-    nearly full and the sentence continues in lower case. All other breaks are kept, as are those
-    before a line that is indented further or begins with one of `signs`, a number or a label.
+    nearly full and the sentence continues in lower case. All other breaks are kept. A break is
+    always kept before a line that is indented further or begins with one of `signs`, a number or a
+    label.
     """
     wide = [line.expandtabs() for line in lines]
     column = max(map(len, wide))
@@ -156,7 +158,7 @@ def _continues_sentence(before: str, word: str) -> bool:
 
 
 def _text_indentation(line: str) -> int:
-    """The indentation of a line's text, after the list marker if there is one."""
+    """Return the column at which a line's text begins, after any list marker."""
     sign, _, rest = line.lstrip().partition(" ")
     return len(line) - len(rest.lstrip()) if rest and sign in _LIST_MARKERS else _indentation(line)
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 FOLDED = "(folded) "
-"""Prefix of a block that is inside a closed <details>."""
+"""The prefix of a block inside a closed <details>."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-# Scripts written without spaces: each character is treated as a word.
+# In scripts without spaces, each character is treated as a word.
 UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 """Thai, Lao, Burmese, Khmer, kana and Han, as part of a regular expression's character class."""
 _UNSPACED = re.compile(f"([{UNSPACED}])")
@@ -67,8 +67,8 @@ def words(text: str) -> list[str]:
 
 # In scripts without spaces, each character counts as a word.
 _WORD_OR_CHARACTER = re.compile(rf"[^\W{UNSPACED}]+|[{UNSPACED}]")
-# Two texts rarely have four consecutive words in common by chance; article-extraction-benchmark
-# also uses four.
+# Two passages rarely share four consecutive words by chance; article-extraction-benchmark also uses
+# four.
 _RUN_LENGTH = 4
 
 
@@ -83,7 +83,7 @@ def word_runs(words: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def same_words(text: str, words: Sequence[str]) -> bool:
-    """Whether `text` consists of exactly these words (`word_list`); False if there are none."""
+    """Whether `text` consists of exactly these words (`word_list`); False if `words` is empty."""
     return bool(words) and words[0] in text and word_list(text) == words
 
 
@@ -111,7 +111,7 @@ def stem(word: str) -> str:
 
 @functools.lru_cache(maxsize=65_536)
 def stem_in(language: str, word: str) -> str:
-    """Stem a word in a language (ISO 639-1), then in English, as all languages borrow its words.
+    """Stem a word in a language (ISO 639-1), then in English, because all languages borrow from it.
 
     If there is no stemmer for the language, the word is only stemmed in English.
     """
@@ -169,7 +169,7 @@ def clean(text: str) -> str:
 
 
 def says_loading(text: str) -> bool:
-    """Whether `text` only says that something is loading."""
+    """Whether `text` is just a loading message."""
     return text.strip(f"…{punctuation}{whitespace}").lower() in _LOADING
 
 
@@ -186,7 +186,7 @@ def escaped(text: str) -> str:
 
 @functools.cache
 def synonym_groups() -> tuple[tuple[str, ...], ...]:
-    """Return the synonym groups in `synonyms.txt`: one per line, except for comments (`#`)."""
+    """Return the synonym groups in `synonyms.txt`, which has one per line, and comments (`#`)."""
     text = resources.files("browser.text").joinpath("synonyms.txt").read_text("utf-8")
     lines = (line for line in text.splitlines() if line and not line.startswith("#"))
     return tuple(tuple(line.split()) for line in lines)

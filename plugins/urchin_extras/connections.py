@@ -1,4 +1,4 @@
-"""Connections of channels other than REST calls: WebSockets and downloads, through the guard."""
+"""Channel connections other than REST calls: WebSockets and downloads, both through the guard."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from agent.channels.channel import ChannelLink
 
 _MAX_MESSAGE_BYTES = 8 * 1024 * 1024
-"""Maximum bytes per message; even the full member list of a large Discord server is smaller."""
+"""Maximum size of a message in bytes; even a large Discord server's member list is smaller."""
 _OPEN_S = 30.0  # seconds to connect
 
 
 class SocketLink:
-    """A two-way JSON connection. `close_code` is the code with which the other side closed it."""
+    """A two-way JSON connection. `close_code` is the close code that the other side sent."""
 
     def __init__(self, connection: ClientConnection) -> None:
         self._connection = connection

@@ -34,7 +34,7 @@ class _Op(IntEnum):
 
 
 _INTENTS = 1 << 9 | 1 << 12 | 1 << 15
-"""Server messages, direct messages, and their content."""
+"""Gateway intents: server messages, direct messages, and their content."""
 _FATAL_CLOSE_CODES: Final = {
     4004: "the token is wrong",
     4010: "the shard is invalid",
@@ -105,7 +105,7 @@ class Discord(Channel):
                 await self._handle_dispatch(event, take)
                 self._last = (
                     event.get("s") or self._last
-                )  # it is stored on disk, so it need not be requested again
+                )  # stored on disk, so Discord need not send it again
             case _Op.HEARTBEAT:
                 await socket.send({"op": _Op.HEARTBEAT, "d": self._last})
             case _Op.HEARTBEAT_ACK:
@@ -201,7 +201,7 @@ class Discord(Channel):
     async def send(self, thread: str, message: Outbound, answering: str = "") -> None:
         """Send text, buttons and files as one message that mentions nobody.
 
-        The nonce lets Discord recognise a retried message.
+        With the nonce, Discord recognises a message that is sent again.
         """
         asked: dict[str, Any] = {
             "content": message.text,

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from agent.channels.channel import MessageHandler
 
-_TIMEOUT_S = 30.0  # seconds to wait for each answer of the mail server
+_TIMEOUT_S = 30.0  # seconds to wait for each response from the mail server
 _MAX_MESSAGE_BYTES = 20 * 1024 * 1024  # mail providers limit messages to 25 MB
 _IDS = re.compile(r"<[^<>\s]+>")
 _PORTS = {"imaps": 993, "imap": 143}
@@ -68,7 +68,7 @@ class EmailSettings(ChannelSettings):
 
 
 class Email(Channel):
-    """A dedicated mailbox. A sender is an address, a thread the Message-ID of its first message."""
+    """A dedicated mailbox. A sender is an address; a thread is its first message's Message-ID."""
 
     Settings: ClassVar[type[ChannelSettings]] = EmailSettings
     keys: ClassVar[dict[str, str]] = {"imap": "IMAP_PASSWORD", "smtp": "SMTP_PASSWORD"}
@@ -89,7 +89,7 @@ class Email(Channel):
         return tuple(found)
 
     async def listen(self, take: MessageHandler) -> None:
-        """Poll for new messages, ignoring those from before the first poll."""
+        """Poll for new messages, ignoring those received before the first poll."""
         if not (self.settings.authserv or self.settings.any_sender):
             hint = "Set `authserv` to the server name in your mail's Authentication-Results header."
             raise UsageError("forged senders cannot be detected", hint=hint)
@@ -109,7 +109,7 @@ class Email(Channel):
         """Reply in a thread: `thread` consists of its first Message-ID and the address."""
         root, _, to = thread.rpartition(" ")
         if root == _UNVERIFIED_THREAD:
-            return  # the real sender is unknown, and a forged address gets no answer
+            return  # the real sender is unknown, and a forged address must not get an answer
         server = self._server()
         mail = EmailMessage()
         mail["From"], mail["To"] = server.sender, parse_address(to)
@@ -139,7 +139,7 @@ class Email(Channel):
         return f"{self._server().sender}, {count} messages in {self.settings.folder}"
 
     async def fetch(self, file: str) -> Attachment:
-        """Return an attachment, identified by the mail's number and the attachment's number."""
+        """Return an attachment, identified by its mail's number and its own number."""
         number, _, part = file.partition(" ")
         body = await asyncio.to_thread(self._mail, number)
         if body is None:
@@ -156,7 +156,7 @@ class Email(Channel):
         return MailServer.from_url(self.settings.smtp, environ)
 
     def _message(self, number: str, body: bytes) -> Inbound | None:
-        """Read a message; None if it is automatic or its sender may be forged."""
+        """Parse a message; None if it was sent automatically or its sender may be forged."""
         mail = parse_mail(body)
         automatic = str(mail.get("Auto-Submitted", "no")).lower() != "no"
         if automatic or mail.get("List-Id") or str(mail.get("Precedence", "")).lower() == "bulk":
@@ -297,7 +297,7 @@ class _Mailbox(imaplib.IMAP4):
         return [one.decode() for part in found if isinstance(part, bytes) for one in part.split()]
 
     def mail(self, uid: str) -> bytes:
-        """Return a mail as received; only its beginning if it is too large."""
+        """Return a mail as received, or only its beginning if it is too large."""
         with _connection_errors("the mailbox"):
             _, found = self.uid("FETCH", uid, f"(BODY.PEEK[]<0.{_MAX_MESSAGE_BYTES}>)")
         return next((part[1] for part in found if isinstance(part, tuple)), b"")

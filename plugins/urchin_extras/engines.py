@@ -1,6 +1,6 @@
-"""Engines for one kind of source, used only if named.
+"""Search engines for one kind of source, used only if named.
 
-They were compared with documentation, and not tested on saved real responses.
+They were checked against the documentation, but not tested on saved real responses.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     from browser.types import SearchQuery
 
-# Maximum characters. Posts and questions are long; their beginning shows what they are about.
+# Maximum number of characters. Posts and questions are long; their beginning shows their topic.
 _SNIPPET_CHARS = 400
 _GITHUB_QUERY = 256
 
 
 class GitHubSearch(JsonProvider):
-    """Repositories: https://docs.github.com/rest/search; at most 256 characters of a query.
+    """Searches repositories: https://docs.github.com/rest/search; cuts queries at 256 characters.
 
     It allows 10 searches per minute, 30 with a key.
     """
@@ -46,7 +46,7 @@ class GitHubSearch(JsonProvider):
         self.interval = 2.0 if key else 6.0
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Request repositories by best match."""
+        """Request repositories, best match first."""
         since = since_day(query.since)
         words = textwrap.shorten(" ".join(keywords(query.text)), _GITHUB_QUERY, placeholder="")
         pushed = f" pushed:>={since.isoformat()}" if since else ""
@@ -54,7 +54,7 @@ class GitHubSearch(JsonProvider):
 
 
 class HackerNewsSearch(JsonProvider):
-    """Stories: https://hn.algolia.com/api; for a story without a link, its discussion is used."""
+    """Searches stories: https://hn.algolia.com/api; those without a link lead to a discussion."""
 
     name = "hackernews"
     url = "https://hn.algolia.com/api/v1/search"
@@ -62,7 +62,7 @@ class HackerNewsSearch(JsonProvider):
     rows = "hits"
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Request stories by relevance."""
+        """Request stories, ranked by relevance."""
         since = _unix_time(query.since)
         return {
             "query": query.text,
@@ -73,7 +73,7 @@ class HackerNewsSearch(JsonProvider):
         }
 
     def result(self, row: Mapping[str, object], url: str) -> SearchResult:
-        """Return the linked page; for a story without text, the snippet is points and comments."""
+        """Return the linked page; without text, the snippet is the story's points and comments."""
         del url
         discussion = f"https://news.ycombinator.com/item?id={text_at(row, 'objectID')}"
         points, comments = text_at(row, "points") or 0, text_at(row, "num_comments") or 0
@@ -87,7 +87,7 @@ class HackerNewsSearch(JsonProvider):
 
 
 class StackExchangeSearch(JsonProvider):
-    """Questions on one of 180 sites, chosen by `site`: https://api.stackexchange.com/docs."""
+    """Searches one of 180 sites, chosen by `site`: https://api.stackexchange.com/docs."""
 
     name = "stackexchange"
     url = "https://api.stackexchange.com/2.3/search/advanced"
@@ -97,7 +97,7 @@ class StackExchangeSearch(JsonProvider):
     rows = "items"
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Request questions from one site (default: Stack Overflow) by relevance."""
+        """Request questions from one site (default: Stack Overflow), ranked by relevance."""
         site = (query.site or "stackoverflow.com").removesuffix(".com")
         return {
             "q": query.text,
@@ -111,7 +111,7 @@ class StackExchangeSearch(JsonProvider):
         }
 
     def result(self, row: Mapping[str, object], url: str) -> SearchResult:
-        """Return a question; `body` is HTML."""
+        """Return a question, whose `body` is HTML."""
         del url
         return SearchResult(
             url=text_at(row, "link"),
@@ -122,7 +122,7 @@ class StackExchangeSearch(JsonProvider):
 
 
 class RedditSearch(JsonProvider):
-    """Posts; Reddit refuses requests from many data centres (403); paging would need a cursor."""
+    """Searches posts. Reddit refuses many data centres' requests (403); paging needs a cursor."""
 
     name = "reddit"
     url = "https://www.reddit.com/search.json"
@@ -130,7 +130,7 @@ class RedditSearch(JsonProvider):
     rows = "data.children"
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Request posts by relevance."""
+        """Request posts, ranked by relevance."""
         return {
             "q": query.text,
             "limit": query.limit,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _COMMENT_OR_QUOTED_STRING = re.compile(r'\([^()"]*\)|"[^"]*"')
 MAX_LINES = 400
-"""Maximum lines read from a mail; questions are shorter."""
+"""Maximum number of lines read from a mail; questions are shorter."""
 _FORWARD_TITLE = re.compile(r"[\s>*]*([-_=]{3,})[^\w-]*\w.*?[^\s-][\s:]*[-_=]{3,}")
 """Matches `---------- Forwarded message ---------`, in any language."""
 _HEADER_FIELD = re.compile(r"[\s>*_]*[^\W\d_][\w \u00a0./'’-]{0,30}?[\s*_]*[:：][\s*_]*(.*)")
@@ -40,8 +40,8 @@ def parse_mail(body: bytes) -> EmailMessage:
 def sender_address(mail: EmailMessage) -> str:
     """Return the single sender's address in lower case; "" if it is ambiguous.
 
-    Programs interpret `ann@example.org <eve@evil.example>` differently, and servers authenticate
-    the address that they find. So there must be exactly one `From` with one valid address.
+    Programs disagree about `ann@example.org <eve@evil.example>`, and servers authenticate whichever
+    address they find. So there must be exactly one `From` with one valid address.
     """
     headers: list[Any] = mail.get_all("From", [])
     if len(headers) != 1 or len(headers[0].addresses) != 1:
@@ -113,7 +113,7 @@ def split_quotes(mail: EmailMessage) -> tuple[str, str]:
 
 
 def _drop_heading(own: list[str]) -> None:
-    """Drop the rules, blank lines and attribution line above a quotation."""
+    """Remove rules, blank lines and the attribution line above a quotation."""
     while own and _RULE_LINE.fullmatch(own[-1]):
         own.pop()
     for ends in ((":", "："), "<"):  # long lines may be wrapped within the address
@@ -154,7 +154,7 @@ def _leading_field_values(lines: Iterable[str]) -> list[str]:
 
 
 def _text(mail: EmailMessage) -> str:
-    """Return a mail's text; if it only has HTML, quotations get a `>`."""
+    """Return a mail's text; if it only has HTML, quotations are marked with `>`."""
     part: Any = mail.get_body(("plain", "html"))
     if part is None:
         return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from browser.errors import ExtractError
@@ -20,9 +21,10 @@ _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
 _HREF = "{http://www.w3.org/1999/xlink}href"
 _COMMENT = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}annotation"
+_FORMULA = "{http://www.w3.org/1998/Math/MathML}annotation"
 _HEADING, _PARAGRAPH = f"{_TEXT}h", f"{_TEXT}p"
 _TABLE_ELEMENT, _TABLE_ROW = f"{_TABLE}table", f"{_TABLE}table-row"
-# Content inside these elements is read with the element, or is never shown.
+# Content inside these elements is read together with the element, or is never shown.
 _HANDLED_CONTAINERS = (
     _TABLE_ROW,
     f"{_TEXT}note",
@@ -31,17 +33,24 @@ _HANDLED_CONTAINERS = (
     _HEADING,
     _PARAGRAPH,
 )
+_READ_ELEMENTS = (
+    _HEADING, _PARAGRAPH, _TABLE_ROW, _TABLE_ELEMENT, f"{_DRAW}page", _COMMENT, _FORMULA
+)  # fmt: skip
 _SPACE_ELEMENTS = {f"{_TEXT}s": " ", f"{_TEXT}tab": " ", f"{_TEXT}line-break": "\n"}
 # In the file, empty cells and rows occur once, with a repeat count that fills the sheet.
 _MAX_REPEATED = 50
 _MAX_ROWS = 20_000
+# Matches the parts that contain charts and formulas.
+_EMBEDDED = re.compile(r"Object \d+/content\.xml")
+_PICTURE = re.compile(rb'<draw:image\b[^>]*?href="(?!\./Object)([^"]*)"')
 _FILE_TYPES = {"text": "odt", "spreadsheet": "ods", "presentation": "odp"}
 
 
 def read_odf(body: bytes, url: str, name: str) -> Document:
-    """Read headings, paragraphs, lists, tables, links and notes; comments are left out.
+    """Read headings, paragraphs, lists, tables, links, notes and comments.
 
-    Raises ExtractError for a broken file.
+    Headers and footers of text documents, charts and formulas are read too. Raises ExtractError for
+    a broken file.
     """
     archive = Archive(body)
     what = archive.read("mimetype").decode("ascii", "replace").strip().rpartition(".")[2]
@@ -50,27 +59,61 @@ def read_odf(body: bytes, url: str, name: str) -> Document:
     if not data:
         raise ExtractError("the OpenDocument file has no text part")
     composer = Composer()
+    styles = archive.tree("styles.xml") if kind == "odt" else None
+    _add_headers_or_footers(styles, "header", composer)
     _read_content(data, composer)
+    for part in sorted(filter(_EMBEDDED.fullmatch, archive.names)):
+        _read_content(archive.read(part), composer)
+    _add_headers_or_footers(styles, "footer", composer)
+    if pictures := len(set(_PICTURE.findall(data))):
+        composer.notes.append(f"{pictures} pictures were not read")
     return composer.document(url, kind, name, dublin_core(archive.tree("meta.xml")))
 
 
 def _read_content(data: bytes, composer: Composer) -> None:
     rows: list[list[str]] = []
-    for element in stream_xml(
-        data, _HEADING, _PARAGRAPH, _TABLE_ROW, _TABLE_ELEMENT, f"{_DRAW}page"
-    ):
+    comments: list[str] = []
+    for element in stream_xml(data, *_READ_ELEMENTS):
+        if element.tag == _COMMENT:
+            lines = ("".join(_text(line)) for line in element.iter(_PARAGRAPH))
+            comments.append(f"Comment: {' '.join(lines)}")
+            continue
         if next(element.iterancestors(*_HANDLED_CONTAINERS), None) is not None:
             continue
-        if element.tag == _TABLE_ROW and len(rows) < _MAX_ROWS:
-            rows += _rows(element)
-        elif element.tag == _TABLE_ELEMENT:
+        if element.tag == _TABLE_ROW:
+            rows += _rows(element) if len(rows) < _MAX_ROWS else ()
+            drop(element)
+            continue
+        if element.tag == _TABLE_ELEMENT:
             if next(element.iterancestors("{*}spreadsheet"), None) is not None:
                 composer.heading(2, element.get(f"{_TABLE}name", ""))
             composer.table(rows)
             rows = []
+        elif element.tag == _FORMULA:
+            composer.paragraph(element.text or "")
         elif element.tag in {_HEADING, _PARAGRAPH}:
             _add_paragraph(element, composer)
+        for comment in comments:  # after the paragraph or table that they belong to
+            composer.paragraph(comment)
+        comments = []
         drop(element)
+
+
+def _add_headers_or_footers(styles: etree._Element | None, what: str, composer: Composer) -> None:
+    """Add the paragraphs of headers or footers, without duplicates."""
+    areas = (
+        styles.iter(*(f"{{*}}{what}{page}" for page in ("", "-first", "-left")))
+        if styles is not None
+        else ()
+    )
+    texts = {
+        "".join(_text(paragraph)).strip()
+        for area in areas
+        for paragraph in area.iter(_HEADING, _PARAGRAPH)
+    }
+    for text in texts:
+        if any(map(str.isalpha, text)):  # skips page numbers
+            composer.paragraph(text)
 
 
 def _add_paragraph(element: etree._Element, composer: Composer) -> None:
@@ -89,7 +132,7 @@ def _add_paragraph(element: etree._Element, composer: Composer) -> None:
 
 
 def _rows(row: etree._Element) -> list[list[str]]:
-    """Return a row's cells, as many times as the row is repeated."""
+    """Return a row's cells, once for each repetition of the row."""
     cells: list[str] = []
     for cell in row:
         paragraphs = (

@@ -1,9 +1,9 @@
 """Timestamps from OpenTimestamps: calendars collect digests and put them into a Bitcoin block.
 
-A calendar answers immediately with a promise. Hours later, it can name the block, and `complete`
-adds that to the proof, an `.ots` file in the format of the `ots` tool. A complete proof can be
-checked without calendars, using only the block's header. Calendars only see a hash of the digest
-and a random number.
+A calendar answers immediately with a promise. Hours later, it can name the block, which `complete`
+adds to the proof, an `.ots` file in the format of the `ots` tool. A complete proof can be checked
+without calendars, using only the block's header. Calendars only see a hash of the digest and a
+random number.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 PUBLIC_CALENDARS = "public"
-"""Given instead of a URL: means the calendars that the OpenTimestamps project recommends."""
+"""Used instead of a URL for the calendars that the OpenTimestamps project recommends."""
 _NONCE_BYTES = 16  # as in the `ots` tool
 _HEADERS = {
     "Accept": "application/vnd.opentimestamps.v1",
@@ -80,7 +80,7 @@ def complete(
 
 
 def check(proof: bytes, digest: bytes, blocks: Mapping[int, bytes]) -> Stamp:
-    """Check that a proof covers this digest and leads to a block, using the known headers.
+    """Check that a proof covers this digest and leads to a block, using the given block headers.
 
     A block's time is set by its miner, accurate to two hours. Raises `TimestampInvalid`.
     """
@@ -106,7 +106,7 @@ def check(proof: bytes, digest: bytes, blocks: Mapping[int, bytes]) -> Stamp:
     if named:
         height, root = named[0]
         who = f"Bitcoin block {height}"
-        told = f"{who} vouches for it if its Merkle root is {root[::-1].hex()}"
+        told = f"{who} confirms it if the block's Merkle root is {root[::-1].hex()}"
         return Stamp(None, who, f"{told}: not checked because its header is missing (--block)")
     calendars = sorted({calendar for _, calendar in _pending_attestations(found.timestamp)})
     who = " and ".join(calendars) or "an unknown calendar"
@@ -130,7 +130,7 @@ def _ask_all(requests: Sequence[tuple[Any, str]], method: str, proxy: str | None
 
 
 def _ask_one(node: Any, calendar: str, method: str, proxy: str | None) -> Any:
-    """Return what a calendar knows about a node, as a tree to merge; raises `TimestampFailed`."""
+    """Return a calendar's data about a node, as a tree to merge; raises `TimestampFailed`."""
     ots, posts = _library(), method == "POST"
     path = "digest" if posts else f"timestamp/{node.msg.hex()}"
     url = f"{calendar.rstrip('/')}/{path}"

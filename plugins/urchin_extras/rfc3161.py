@@ -28,7 +28,7 @@ _REASON_PREFIX = "Verify error: "  # precedes the only informative line of OpenS
 
 
 def stamp(digest: bytes, authority: str, *, proxy: str | None = None) -> bytes:
-    """Have a SHA-256 digest stamped by the authority at this URL; returns the token.
+    """Have the authority at this URL timestamp a SHA-256 digest; returns the token.
 
     Raises `TimestampFailed`, and `UsageError` if the library is not installed.
     """
@@ -90,7 +90,7 @@ def _certificates(roots: Path | None) -> list[Any]:
 
 
 def _signer(signed: Any) -> str:
-    """Return the signer of the timestamp, by common name if the certificate has one."""
+    """Return the timestamp's signer, by common name if the certificate has one."""
     from cryptography import x509  # noqa: PLC0415 - an extra
 
     (signer,) = signed.signer_infos

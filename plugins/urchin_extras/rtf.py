@@ -33,7 +33,7 @@ _CHARSETS = {
     136: "cp950", 161: "cp1253", 162: "cp1254", 163: "cp1258", 177: "cp1255", 178: "cp1256",
     186: "cp1257", 204: "cp1251", 222: "cp874", 238: "cp1250", 254: "cp437", 255: "cp850",
 }  # fmt: skip
-# A group that begins with one of these contains data about the text, not text.
+# A group that begins with one of these contains data about the document, not text.
 _NOT_TEXT_GROUPS = frozenset(
     """annotation atnauthor atndate atnid atnref atrfend atrfstart background bkmkend bkmkstart
     colortbl datafield datastore falt filetbl footerf footerl footerr footer generator headerf
@@ -95,7 +95,7 @@ def _tokens(body: bytes) -> Iterator[tuple[str, int | None, bytes]]:
 
 @dataclass(slots=True)
 class _Group:
-    """State that a group inherits and may change; `target` is where its text goes."""
+    """The state that a group inherits and may change; `target` is where its text goes."""
 
     target: str = "body"
     hidden: bool = False
@@ -106,7 +106,7 @@ class _Group:
 
 
 class _RtfReader:
-    """Takes tokens in order, and passes the resulting text to `composer`."""
+    """Processes tokens in order, and passes the resulting text to `composer`."""
 
     def __init__(self) -> None:
         self.composer = Composer()
@@ -132,7 +132,7 @@ class _RtfReader:
         self._footnotes: list[str] = []
 
     def take(self, word: str, number: int | None, data: bytes) -> None:
-        """Read one token."""
+        """Process one token."""
         begins, self._at_group_start = self._at_group_start, word == "{"
         if not word:
             skipped = min(self._fallbacks_left, len(data))
@@ -169,7 +169,7 @@ class _RtfReader:
         return iso_date(f"{year:04}-{month:02}-{day:02}")
 
     def _open(self, word: str) -> bool:
-        """Start a group according to its first word; False if the word does not define it."""
+        """Start a group of the type given by its first word; False if the word gives no type."""
         if word in _NOT_TEXT_GROUPS or word == "*":
             self._group.target = ""  # the content of an unknown starred group is not text
         elif word in _INFO_FIELDS or word in {"fldinst", "footnote", "stylesheet", "fonttbl"}:

@@ -1,4 +1,4 @@
-"""Site parsers that consist of tables only; no saved pages were available for testing."""
+"""Site parsers that only declare paths; no saved pages were available for testing them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Amazon(DeclaredPlatform):
         "product", title="#productTitle",
         id="input#ASIN@value || :url -> /([A-Z0-9]{10})(?:[/?]|$)",
         text="#feature-bullets || #productDescription || #bookDescription_feature_div",
-        # A book's authors; otherwise the product's brand, if the shop link names only that.
+        # A book's authors, or else the product's brand, if the shop link contains nothing else.
         author="#bylineInfo .author a || #bylineInfo -> ^(?:Brand|Marke|Marque ?): *(.+)"
         " || #bylineInfo -> ^Visit the (.+) Store$",
         counts={"ratings": "#acrCustomerReviewText"},
@@ -87,7 +87,7 @@ class PubMed(DeclaredPlatform):
 
 
 class OpenReview(DeclaredPlatform):
-    """Reads notes: `content` fields with or without `value`; replies are its items."""
+    """Reads notes and their replies; `content` fields may be wrapped in `value` objects."""
 
     name = "openreview"
     hosts = ("openreview.net",)

@@ -24,7 +24,7 @@ _MARKUP = re.compile(r"<([^<>|]*)(?:\|([^<>]*))?>")
 
 
 class Slack(Channel):
-    """An app's bot. A sender is a user id, a thread a conversation id and a thread within it."""
+    """An app's bot. A sender is a user id; a thread is a conversation id with a thread id."""
 
     url = "https://slack.com/api"
     hosts: ClassVar[tuple[str, ...]] = ("*.slack.com",)
@@ -79,7 +79,7 @@ class Slack(Channel):
         await self._call("files.completeUploadExternal", json=asked)
 
     async def check(self) -> str:
-        """Return the bot and its workspace; request a socket as well, to check the other token."""
+        """Return the bot and its workspace; also request a socket, which checks the other token."""
         me = await self._call("auth.test", repeatable=True)
         await self._call("apps.connections.open", key="app", repeatable=True)
         return f"{me.get('user', '')} in {me.get('team', '')}"
@@ -108,7 +108,7 @@ class Slack(Channel):
 
 
 def _message(event: dict[str, Any]) -> Inbound | None:
-    """Read a direct message or a message that mentions the bot; None for anything else."""
+    """Parse a direct message or a message that mentions the bot; None for any other event."""
     direct = event.get("type") == "message" and event.get("channel_type") == "im"
     if not direct and event.get("type") != "app_mention":
         return None

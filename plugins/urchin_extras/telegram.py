@@ -22,7 +22,7 @@ class TelegramSettings(ChannelSettings):
 
 
 class Telegram(Channel):
-    """A bot created with BotFather. A sender is a user id, a thread a chat or one of its topics."""
+    """A bot created with BotFather. A sender is a user id; a thread is a chat or a topic in it."""
 
     Settings: ClassVar[type[ChannelSettings]] = TelegramSettings
     url = "https://api.telegram.org"
@@ -30,7 +30,7 @@ class Telegram(Channel):
     longest = 4096
 
     async def listen(self, take: MessageHandler) -> None:
-        """Poll for messages with one long request after another."""
+        """Poll for messages, with one long request after another."""
         after = 0
         while True:
             asked = {
@@ -96,7 +96,7 @@ class Telegram(Channel):
         answer = await self.link.http.call("POST", where, repeatable=repeatable, **request)
         if answer.status_code == 404:  # this is how Telegram reports an unknown bot
             raise UsageError("Telegram has no bot with this token", hint="Get it from BotFather.")
-        if answer.status_code == 403:  # only this user has blocked the bot
+        if answer.status_code == 403:  # this user has blocked the bot; others have not
             raise NotSent(f"Telegram, {method}: forbidden: was the bot blocked?")
         return response_json(answer, f"Telegram, {method}").get("result")
 
@@ -128,7 +128,7 @@ def _message(message: dict[str, Any]) -> Inbound | None:
 
 
 def _quoted(message: dict[str, Any]) -> str:
-    """Return the message replied to, unless it is the bot's, which is in the conversation."""
+    """Return the message replied to; "" if it is the bot's, as the conversation contains that."""
     if "quote" in message:
         return str(message["quote"].get("text", ""))
     answered_to = message.get("external_reply") or message.get("reply_to_message") or {}

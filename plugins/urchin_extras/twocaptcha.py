@@ -25,7 +25,7 @@ KEYS = ("TWOCAPTCHA_API_KEY", "APIKEY_2CAPTCHA")
 POLL_SECONDS = 5.0
 """Interval between two polls, as the service requests."""
 SOLVE_SECONDS = 120.0
-"""After this time, the service itself has usually given up."""
+"""By this time, the service itself has usually given up."""
 CALL_SECONDS = 20.0  # per call to the service
 _TASK_TYPES = {
     "recaptcha": "RecaptchaV2TaskProxyless",

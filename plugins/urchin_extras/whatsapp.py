@@ -40,7 +40,7 @@ class WhatsAppSettings(ChannelSettings):
 
 
 class WhatsApp(Channel):
-    """A WhatsApp Business account's number. Senders and threads are numbers."""
+    """A WhatsApp Business account's phone number. Senders and threads are phone numbers."""
 
     Settings: ClassVar[type[ChannelSettings]] = WhatsAppSettings
     url = "https://graph.facebook.com"
@@ -181,7 +181,7 @@ def _interactive(message: Outbound) -> dict[str, Any]:
 
 
 def _messages(hook: dict[str, Any], phone: str) -> list[Inbound]:
-    """Read the messages to our number; webhooks also report the status of sent messages."""
+    """Parse the messages sent to our number; webhooks also report the status of sent messages."""
     values = [
         change["value"]
         for entry in hook.get("entry", ())

@@ -1,4 +1,4 @@
-"""Reads drawings in Office documents: charts as tables of numbers, and the text of shapes."""
+"""Reads drawings in Office documents: charts as tables, and the text of shapes and SmartArt."""
 
 from __future__ import annotations
 
@@ -7,16 +7,31 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lxml import etree
 
+    from browser.extract.documents.archive import Archive
     from browser.extract.documents.composer import Composer
 
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 """The XML namespaces of shapes and charts."""
+_D = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
 _MAX_SERIES = 1_000
-"""Maximum series in a chart; more would be unreadable as a table."""
+"""Maximum number of series in a chart; more would be unreadable as a table."""
 
 
-def read_chart(chart: etree._Element, composer: Composer) -> None:
+def read_drawings(archive: Archive, part: str, composer: Composer) -> None:
+    """Add the charts and the SmartArt that a part of a document contains."""
+    for kind, target in dict.fromkeys(archive.related(part).values()):
+        root = archive.tree(target) if kind in {"chart", "diagramData"} else None
+        if root is None:
+            continue
+        if kind == "chart":
+            _read_chart(root, composer)
+        for node in root.iter(f"{_D}pt"):
+            for paragraph in node.iter(f"{A}p"):
+                composer.paragraph(drawn_text(paragraph), kind="item")
+
+
+def _read_chart(chart: etree._Element, composer: Composer) -> None:
     """Add a chart's numbers as a table with one row per series."""
     titles = [drawn_text(title) for title in chart.iter(f"{C}title")]
     categories: list[str] = []

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from browser.errors import ExtractError
-from browser.extract.documents.charts import A, drawn_text, read_chart
+from browser.extract.documents.charts import A, drawn_text, read_drawings
 from browser.extract.documents.composer import Composer, dublin_core
 from browser.extract.tree import text_content
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _TITLE_ROLES = frozenset(("title", "ctrTitle"))
-# The date and number, which differ on every slide, and the picture of the slide in its notes.
-_FRAME_ROLES = frozenset(("dt", "sldNum", "sldImg"))
-# Footers and headers, which are repeated on every slide, are shown once.
-_REPEATED_ROLES = frozenset(("ftr", "hdr"))
+# The slide's number, and the picture of the slide in its notes.
+_FRAME_ROLES = frozenset(("sldNum", "sldImg"))
+# Footers, headers and dates, which are repeated on every slide, are shown once.
+_REPEATED_ROLES = frozenset(("dt", "ftr", "hdr"))
 _MAX_SLIDES = 1_000
 
 
@@ -37,18 +37,29 @@ def read_pptx(archive: Archive, main: str, url: str, name: str) -> Document:
     parts = archive.related(main)
     composer = Composer()
     offsets = []
-    for node in [*root.iter(f"{_P}sldId")][:_MAX_SLIDES]:
+    hidden = pictures = 0
+    nodes = [*root.iter(f"{_P}sldId")]
+    for node in nodes[:_MAX_SLIDES]:
         offsets.append(composer.length)
-        _read_slide(archive, parts.get(node.get(f"{_R}id", ""), ("", ""))[1], composer)
+        part = parts.get(node.get(f"{_R}id", ""), ("", ""))[1]
+        slide = archive.tree(part)
+        if slide is not None and slide.get("show") != "0":
+            pictures += _read_slide(archive, part, slide, composer)
+        else:
+            hidden += slide is not None
+    if len(nodes) > _MAX_SLIDES:
+        composer.notes.append(f"only the first {_MAX_SLIDES} of {len(nodes)} slides were read")
+    if hidden:
+        composer.notes.append(f"{hidden} hidden slides were left out")
+    if pictures:
+        composer.notes.append(f"{pictures} pictures were not read")
     about = dublin_core(archive.tree("docProps/core.xml"))
     document = composer.document(url, "pptx", name, about)
     return replace(document, pages=tuple(min(at, len(document.text)) for at in offsets))
 
 
-def _read_slide(archive: Archive, part: str, composer: Composer) -> None:
-    root = archive.tree(part)
-    if root is None or root.get("show") == "0":  # a hidden slide
-        return
+def _read_slide(archive: Archive, part: str, root: etree._Element, composer: Composer) -> int:
+    """Add a slide with its comments and notes; returns the number of its pictures."""
     related = archive.related(part)
     links = {key: to for key, (kind, to) in related.items() if kind == "hyperlink"}
     for shape in root.iter(f"{_P}sp", f"{A}tbl"):
@@ -58,11 +69,10 @@ def _read_slide(archive: Archive, part: str, composer: Composer) -> None:
             )
         else:
             _read_shape(shape, composer, links)
-    for kind, target in related.values():
-        if kind == "chart" and (chart := archive.tree(target)) is not None:
-            read_chart(chart, composer)
-    if pictures := sum(1 for _ in root.iter(f"{_P}pic")):
-        composer.notes.append(f"{pictures} pictures on a slide were not read")
+    read_drawings(archive, part, composer)
+    pictures = [*root.iter(f"{_P}pic")]
+    for picture in pictures:
+        composer.picture(next((node.get("descr", "") for node in picture.iter(f"{_P}cNvPr")), ""))
     for kind, target in related.values():
         found = archive.tree(target) if kind == "comments" else None
         for comment in found.iter("{*}cm") if found is not None else ():
@@ -71,6 +81,7 @@ def _read_slide(archive: Archive, part: str, composer: Composer) -> None:
     notes = archive.tree(archive.part(part, "notesSlide"))
     for shape in notes.iter(f"{_P}sp") if notes is not None else ():
         _read_shape(shape, composer, {})
+    return len(pictures)
 
 
 def _read_shape(shape: etree._Element, composer: Composer, links: dict[str, str]) -> None:

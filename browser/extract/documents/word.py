@@ -8,7 +8,6 @@ footers, which mammoth does not read, and chart data are added afterwards.
 
 from __future__ import annotations
 
-import itertools
 from collections import defaultdict
 from io import BytesIO
 from typing import TYPE_CHECKING
@@ -19,7 +18,7 @@ from lxml import etree
 
 from browser.errors import ExtractError
 from browser.extract.documents.archive import missing_extra_error, relations_of
-from browser.extract.documents.charts import read_chart
+from browser.extract.documents.charts import read_drawings
 from browser.extract.documents.composer import Composer, dublin_core
 from browser.extract.documents.word_numbers import Numbers, W
 from browser.extract.tree import MAX_TAGS, local_name, parse_html, parse_xml, truncate_tags
@@ -57,8 +56,6 @@ p[style-name='Intense Quote'] => blockquote:fresh
 p[style-name^='List Bullet'] => ul > li:fresh
 p[style-name^='List Number'] => ol > li:fresh
 p[style-name='HTML Preformatted'] => pre:separator('\n')
-r[style-name='footnote reference'] => !
-r[style-name='endnote reference'] => !
 comment-reference => sup
 """
 _TOO_LONG = "only the beginning was read: the document is too long"
@@ -97,9 +94,7 @@ def read_docx(archive: Archive, main: str, url: str, name: str) -> Document:
     parts = [*dict.fromkeys(archive.related(main).values())]
     _add_headers_or_footers(archive, composer, [part for kind, part in parts if kind == "header"])
     composer.markup(root)
-    for kind, part in parts:
-        if kind == "chart" and (chart := archive.tree(part)) is not None:
-            read_chart(chart, composer)
+    read_drawings(archive, main, composer)
     _add_headers_or_footers(archive, composer, [part for kind, part in parts if kind == "footer"])
     return composer.document(url, "docx", name, dublin_core(archive.tree("docProps/core.xml")))
 
@@ -156,6 +151,7 @@ def _repack(archive: Archive, main: str, notes: list[str]) -> bytes:
             if root is not None:
                 if has_text and (pictures := _clean_part(root, headings, numbers)):
                     notes.append(f"{pictures} pictures in it were not read")
+                _complete_styles(root)
                 packed.writestr(part, etree.tostring(root))
         for part in ("", *parts):
             root = archive.tree(relations_of(part))
@@ -164,22 +160,35 @@ def _repack(archive: Archive, main: str, notes: list[str]) -> bytes:
     return out.getvalue()
 
 
+def _complete_styles(root: etree._Element) -> None:
+    """Remove styles without an id, and add missing types: mammoth needs both."""
+    for style in list(root.iter(f"{W}style")):
+        parent = style.getparent()
+        if parent is not None and f"{W}styleId" not in style.attrib:
+            parent.remove(style)
+        style.set(f"{W}type", style.get(f"{W}type", "paragraph"))
+
+
 def _clean_part(root: etree._Element, headings: dict[str, int], numbers: Numbers | None) -> int:
-    """Remove content that is invisible or unreadable for mammoth; returns the picture count."""
+    """Remove invisible content and content that mammoth cannot read; returns the picture count."""
     etree.strip_tags(root, etree.Entity, *_WRAPPERS)
     for equation in list(root.iter(f"{_M}oMath")):
         _replace(equation, _run(f"${_tex(equation).strip()}$"))
-    for drawing in list(root.iter(f"{_MC}AlternateContent", f"{W}drawing", f"{W}pict")):
-        boxes = drawing.iter(f"{W}txbxContent")
-        empty = [_run("")] if drawing.tag == f"{_MC}AlternateContent" else []
-        for box in [*itertools.islice(boxes, 1), *empty][:1]:
-            _replace(drawing, box)
+    etree.strip_elements(root, f"{_MC}Fallback", with_tail=False)  # the same drawings again
+    etree.strip_tags(root, f"{_MC}AlternateContent", f"{_MC}Choice")
+    pictures = sum(1 for _ in root.iter("{*}blip", "{*}imagedata"))
+    for drawing in list(root.iter(f"{W}drawing", f"{W}pict")):
+        boxes = [*drawing.iter(f"{W}txbxContent")]
+        for box in boxes[1:]:  # a group of text boxes
+            boxes[0].extend(box)
+        text = _alternative_text(drawing)
+        for shown in [*boxes, *([_run(text)] if text else ())][:1]:
+            _replace(drawing, shown)
     _clean_formats(root)
     if numbers is not None:
         _write_numbers(root, numbers)
     for properties in root.iter(f"{W}pPr"):
         _set_level(properties, headings)
-    pictures = sum(1 for _ in root.iter("{*}blip", "{*}imagedata"))
     for gone in list(root.iter(*_REMOVED)):
         if (parent := gone.getparent()) is not None:
             parent.remove(gone)
@@ -194,6 +203,11 @@ def _clean_formats(root: etree._Element) -> None:
             run.clear()
         else:
             style[:] = [mark for mark in style if mark.tag in _KEPT_FORMATS]
+
+
+def _alternative_text(drawing: etree._Element) -> str:
+    texts = (node.get("descr", "").split() for node in drawing.iter("{*}docPr"))
+    return next((f"Picture: {' '.join(text)}" for text in texts if text), "")
 
 
 def _write_numbers(root: etree._Element, numbers: Numbers) -> None:
@@ -223,7 +237,8 @@ def _is_hidden(style: etree._Element) -> bool:
         return True
     # White letters on a white page are hidden; inside a table, or with their own background,
     # they may be readable.
-    if _value(style, "color").lower() != "ffffff" or next(style.iterancestors(f"{W}tbl"), None):
+    in_table = next(style.iterancestors(f"{W}tbl"), None) is not None
+    if _value(style, "color").lower() != "ffffff" or in_table:
         return False
     paragraph = next(style.iterancestors(f"{W}p"), style)
     return next(paragraph.iter(f"{W}shd", f"{W}highlight"), None) is None

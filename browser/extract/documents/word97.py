@@ -20,7 +20,7 @@ _COMPRESSED = 1 << 30
 # The parts of a file, in order.
 _TEXT_PARTS = ("text", "footnotes", "headers", "macros", "comments", "endnotes", "boxes")
 _SHOWN_AFTER = ("footnotes", "endnotes", "boxes", "comments", "headers")
-# Only a field's result is shown; it follows the character \x14.
+# Only a field's result is shown; it follows the \x14 character.
 _FIELD_INSTRUCTION = re.compile(r"\x13[^\x13\x14\x15]*(?:\x14|(?=\x15))")
 _CHARACTER_MAP = str.maketrans({"\x0b": "\n", "\x0c": "\r", "\x1e": "-", "\x1f": None, "\xa0": " "})
 _CONTROL_CHARACTERS = re.compile(r"[\x00-\x06\x08\x0e-\x1d]")

@@ -113,9 +113,9 @@ class RecordPaths:
 
 
 class DeclaredPlatform(Platform):
-    """A site where `page` is the single record of a page, and `rows` are the records of a list.
+    """A site for which `page` describes the record of a page, and `rows` the records of a list.
 
-    `entries` are the objects in its API or in its pages' state; the first kind found is used.
+    `entries` describe objects in its API or its pages' state; the first kind found is used.
     """
 
     page: ClassVar[RecordPaths | None] = None
@@ -206,7 +206,7 @@ class _Values:
         return ", ".join(map(str, values)) if several else next(iter(values), None)
 
     def holds(self, path: str) -> bool:
-        """Whether a selector finds something, or a path finds a value that is not false."""
+        """Whether a selector finds an element, or a path finds a value other than false."""
         if isinstance(self.node, Tag) and "@" not in path:
             return self.node.select_one(path) is not None
         return bool(self.first(path))

@@ -111,7 +111,7 @@ def _card(page: SitePage, status: re.Match[str] | None) -> Record | None:
 
 
 def _post(page: SitePage, node: Tag) -> Record:
-    """Read a post's text, pictures, counts and buttons; a quoted post becomes its item."""
+    """Read a post's text, pictures, counts and buttons; a quoted post becomes an item."""
     quoted = [block.extract() for block in node.select(_QUOTED) if block is not node][:1]
     article = node.select_one(_ARTICLE)
     body = article or node.select_one("[data-testid=tweetText]")

@@ -1,4 +1,4 @@
-// Before a press: is the element enabled, in view, still and uncovered? After a press: did the element receive it?
+// Before a press: is the element enabled, in view, uncovered and not moving? After a press: did the element receive it?
 const SHOWN_MARGIN = 1;
 const CLIPS = /auto|scroll|hidden/;
 
@@ -15,15 +15,15 @@ const bringIntoView = (element) => {
 };
 
 // The wrapper drawn around a single field (with its value and arrow), which takes presses for it.
-const WRAPPED_AT = 4, WRAPPED_HIGH = 72; // levels; pixels
+const MAX_LEVELS_TO_WRAPPER = 4, MAX_WRAPPER_HEIGHT_PX = 72;
 const FIELDS = 'input:not([type=hidden]),select,textarea';
 const INNER_CONTROLS = 'a[href],button,input:not([type=hidden]),select,textarea,[contenteditable=""],[contenteditable=true],'
   + ['button', 'link', 'checkbox', 'radio', 'switch', 'slider', 'spinbutton', 'textbox', 'searchbox', 'combobox'].map((role) => `[role=${role}]`).join();
 const wrapperOf = (element, others = INNER_CONTROLS) => {
   if (!isField(element)) return null;
   let wrapper = null;
-  const most = Math.max(WRAPPED_HIGH, 2 * element.offsetHeight);
-  for (let at = element.parentElement, level = 0; at && level < WRAPPED_AT; at = at.parentElement, level += 1) {
+  const most = Math.max(MAX_WRAPPER_HEIGHT_PX, 2 * element.offsetHeight);
+  for (let at = element.parentElement, level = 0; at && level < MAX_LEVELS_TO_WRAPPER; at = at.parentElement, level += 1) {
     if (at.offsetHeight > most || [...at.querySelectorAll(others)].filter(sizeable).length > 1 || /^(LABEL|FORM|BODY|TD|LI|P)$/.test(at.tagName)) break;
     wrapper = at;
   }
@@ -49,7 +49,7 @@ const isHitOn = (hit, element) => (isWithin(hit, element) && !(element.role === 
   || (isWithin(hit, wrapperOf(element, FIELDS)) && !hit.closest('a,button,[role=button]'));
 const related = (hit, element) => isHitOn(hit, element) || isWithin(element, hit);
 
-// Controls that represent others with the same text inside them are hit at their text, as are tree items.
+// Controls that contain other controls with the same text are clicked at their text, as are tree items.
 const spokenFor = new WeakSet();
 const wordsBox = (element) => {
   const first = element.role === 'treeitem' ? itemWords(element)[0] : [...textNodes(element)].find((node) => node.data.trim());
@@ -102,7 +102,7 @@ const gets = (target, element) => {
   const cameBetween = aimedOn?.isConnected && control && control !== element && !isOwnLabel && isWithin(control, element) && !isWithin(aimedOn, control);
   return !cameBetween && (isHitOn(target, element) || (!!shadowOf(target) && isWithin(element, target)));
 };
-// The target element, or the one that has its ref since the page re-rendered it.
+// The target element or, if the page re-rendered it, the element that now has its ref.
 const aimedNow = () => {
   if (aimedAt && aimedRef && !aimedAt.isConnected) aimedAt = resolve(aimedRef).element ?? aimedAt;
   return aimedAt;
@@ -121,9 +121,9 @@ const watchPresses = () => {
     }, true);
   }
 };
-// Returns which element received the last press if it was not the target, otherwise ''.
+// Returns the element that received the last press if it was not the target, or else ''.
 const missed = () => {
-  if (!aimedAt) return ''; // the press led to this document
+  if (!aimedAt) return ''; // the press opened this document
   const gone = !aimedAt.isConnected, anew = gone && !!aimedRef && !!resolve(aimedRef).element;
   const isChoice = roleOf(aimedAt) === 'option'; // some lists choose and close at mousedown
   aimedAt = null;
@@ -136,7 +136,7 @@ const missed = () => {
 };
 
 // Why the page prevents an element from being pressed; '' if it, its label or its content can be pressed.
-const PARTS_ASKED = 40;
+const MAX_PARTS_CHECKED = 40;
 const PRESSED_ROLES = new Set(['link', 'button', 'menuitem', 'tab']);
 const SWITCHED_OFF = 'the page has disabled it (pointer-events: none)';
 const takesNoPointer = (element) => getComputedStyle(element).pointerEvents === 'none';
@@ -144,7 +144,7 @@ const offReason = (element) => {
   if (element.matches(':disabled') || outward(element, (at) => at.getAttribute('aria-disabled') === 'true')) return 'it is disabled';
   if (outward(element, (at) => at.inert)) return 'the page has made this part inert';
   if (pressedFor(element)) return '';
-  const parts = [element, shadowOf(element)].flatMap((root) => [...(root?.querySelectorAll('*') ?? [])].slice(0, PARTS_ASKED));
+  const parts = [element, shadowOf(element)].flatMap((root) => [...(root?.querySelectorAll('*') ?? [])].slice(0, MAX_PARTS_CHECKED));
   return [element, ...(element.labels ?? []), ...(element.control ? [element.control] : []), ...parts].every(takesNoPointer) ? SWITCHED_OFF : '';
 };
 
@@ -161,7 +161,7 @@ const aim = ({ element: known, ref, at }) => {
   const off = offReason(element);
   if (off && !(isField(element) && off === SWITCHED_OFF)) return { why: off, off: true, wait: true };
   const atPoint = (box) => ({ x: at[0] + (at[0] < 0 ? box.right : box.left), y: at[1] + (at[1] < 0 ? box.bottom : box.top) });
-  // No scrolling if it can be hit where it is: a virtual list may re-render its rows when it scrolls.
+  // Do not scroll if the element can be hit where it is: a virtual list may re-render its rows when it scrolls.
   const before = element.getBoundingClientRect(), { x, y } = at ? atPoint(before) : middleOf(before);
   const there = before.width > 0 && before.height > 0 ? deepHit(x, y) : null;
   if (!there || !isHitOn(there, element)) bringIntoView(element);

@@ -3,7 +3,7 @@ const VOID = new Set(['AREA', 'BASE', 'BR', 'COL', 'EMBED', 'HR', 'IMG', 'INPUT'
 const UNSEEN_TAGS = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'LINK', 'META', 'HEAD', 'OBJECT', 'EMBED', 'CANVAS', 'AUDIO', 'VIDEO', 'SVG', 'svg']);
 const KEPT_ATTRIBUTES = ['href', 'id', 'class', 'rel', 'role', 'datetime', 'colspan', 'rowspan', 'itemprop', 'aria-label', 'title', 'type',
   'property', 'content', 'lang', 'alt', 'src', 'data-testid', 'open'];
-const SEEN_NODES = 200_000, SEEN_CHARS = 12_000_000;
+const MAX_VISIBLE_NODES = 200_000, MAX_VISIBLE_CHARS = 12_000_000;
 
 const PINNED = new Set(['fixed', 'sticky']);
 // The fixed element at a point or around it, unless it also contains `element`.
@@ -13,9 +13,9 @@ const pinnedOver = (hit, element) => {
 };
 
 // The layers that together cover the whole window; empty if something is visible between them.
-const SHARES = [0.05, 0.35, 0.65, 0.95];
+const SAMPLED_POSITIONS = [0.05, 0.35, 0.65, 0.95];
 const layersOver = (covers) => {
-  const found = new Set(SHARES.flatMap((x) => SHARES.map((y) => {
+  const found = new Set(SAMPLED_POSITIONS.flatMap((x) => SAMPLED_POSITIONS.map((y) => {
     const hit = deepHit(innerWidth * x, innerHeight * y);
     return hit && covers(hit) ? pinnedOver(hit, null) : null;
   })));
@@ -23,8 +23,8 @@ const layersOver = (covers) => {
 };
 
 // A layer may be opaque and still let the pointer through (pointer-events: none). Our own style sheet disables that during
-// the hit test, which page scripts cannot notice. Such pictures are mostly grain or confetti, so only plain colours
-// count.
+// the hit test, which page scripts cannot notice. Pictures in such layers are mostly grain or confetti, so only plain
+// colours count.
 const layersWithoutPointer = () => {
   const before = [...document.adoptedStyleSheets]; // a copy: the property itself changes on every assignment
   const sheet = new CSSStyleSheet();
@@ -56,7 +56,7 @@ const coverTester = () => {
 
 const lookAt = (element, style, outer) => {
   const { overflow } = style, look = lookInside(element, style, outer, overflow);
-  look.clip = null; // clipped content may be expanded; an element without size shows nothing
+  look.clip = null; // clipped content may be expandable; an element without a size shows nothing
   if (HIDING_OVERFLOW.test(overflow)) {
     const { width, height } = element.getBoundingClientRect();
     if (width <= 1 || height <= 1) look.gone = 'invisible';
@@ -86,7 +86,7 @@ const walkSeen = (start, most, { open, text, close }) => {
   };
   /** @type {any[]} */
   const stack = [{ node: start, look: rootLook() }];
-  for (let nodes = 0, chars = 0; stack.length && nodes < SEEN_NODES && chars < most; nodes += 1) {
+  for (let nodes = 0, chars = 0; stack.length && nodes < MAX_VISIBLE_NODES && chars < most; nodes += 1) {
     const job = stack.pop(), { node } = job;
     if (job.leave) close(node, job.style);
     else if (node.nodeType === Node.TEXT_NODE) {
@@ -114,7 +114,7 @@ const escapeValue = (text) => text.replace(/&/g, '&amp;').replace(/"/g, '&quot;'
 const rendered = () => {
   const root = document.documentElement;
   const out = [`<!doctype html><html${root.lang ? ` lang="${escapeValue(root.lang)}"` : ''}><head><meta charset="utf-8"><title>${escapeText(document.title)}</title>`];
-  // The user is looking at an open dialog: it is content, not a frame around it.
+  // The user is looking at an open dialog, so it is content, not a frame around the content.
   const isFront = (element) => element.tagName === 'DIALOG' || element.getAttribute('aria-modal') === 'true' || /^(alert)?dialog$/.test(element.getAttribute('role') || '');
   const tagOf = (element) => (isFrame(element) || isFront(element) ? 'section' : element.tagName.toLowerCase());
   const attributes = (element) => KEPT_ATTRIBUTES.filter((name) => element.hasAttribute(name)).map((name) => ` ${name}="${escapeValue(element.getAttribute(name))}"`).join('');
@@ -124,7 +124,7 @@ const rendered = () => {
   }
   out.push('</head>');
   if (document.body) {
-    walkSeen(document.body, SEEN_CHARS, {
+    walkSeen(document.body, MAX_VISIBLE_CHARS, {
       open: (element) => {
         const tag = tagOf(element);
         if (isFront(element)) out.push('<section role="dialog" data-front="">');

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from ipaddress import ip_address
 
 import pytest
@@ -50,3 +51,18 @@ async def test_dial_reports_first_failure_if_all_addresses_fail() -> None:
         pass
     with pytest.raises(ConnectFailed, match=rf"port {origin.port} of 127\.0\.0\.1: .*refused"):
         await dial((HERE, NOT_HERE), origin.port)
+
+
+async def test_dial_leaves_no_socket_open_when_cancelled_at_any_point() -> None:
+    async with Origin(greet) as origin:
+        for turns in range(12):
+            dialing = asyncio.create_task(dial((HERE,), origin.port))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            dialing.cancel()
+            (done,) = await asyncio.gather(dialing, return_exceptions=True)
+            if isinstance(done, tuple):
+                done[1].close()
+            del dialing, done
+    await asyncio.sleep(0)
+    gc.collect()  # a socket left open fails the test: its ResourceWarning is an error

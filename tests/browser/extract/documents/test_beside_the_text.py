@@ -161,23 +161,30 @@ def test_workbook_comments_and_uncalculated_formulas_are_read() -> None:
     assert document.notes == ("formulas without a stored value are shown as written",)
 
 
-def test_slide_comments_and_repeated_footer_are_read() -> None:
+def test_slide_comments_repeated_footer_smart_art_and_alternative_text_are_read() -> None:
     a, p = (f"http://schemas.openxmlformats.org/{n}/2006/main" for n in ("drawingml", "presentationml"))  # fmt: skip
     shape = '<p:sp><p:nvPr><p:ph type="{}"/></p:nvPr><a:p><a:r><a:t>{}</a:t></a:r></a:p></p:sp>'
+    picture = '<p:pic><p:nvPicPr><p:cNvPr descr="A tug"/></p:nvPicPr></p:pic>'
     slides = {
-        f"ppt/slides/s{n}.xml": f'<p:sld xmlns:a="{a}" xmlns:p="{p}">{shape.format("title", f"Slide {n}")}{shape.format("ftr", "Hesk 2024")}</p:sld>'
+        f"ppt/slides/s{n}.xml": f'<p:sld xmlns:a="{a}" xmlns:p="{p}">{shape.format("title", f"Slide {n}")}{shape.format("ftr", "Hesk 2024")}{picture}</p:sld>'
         for n in (1, 2)
     }
+    hidden = f'<p:sld xmlns:p="{p}" show="0"/>'
+    diagram = f'<d:dataModel xmlns:a="{a}" xmlns:d="http://schemas.openxmlformats.org/drawingml/2006/diagram"><d:pt><d:t><a:p><a:r><a:t>Dredge</a:t></a:r></a:p></d:t></d:pt></d:dataModel>'
     body = zipped(
         {
             "_rels/.rels": relationships(("r1", "officeDocument", "ppt/p.xml")),
-            "ppt/p.xml": f'<p:presentation xmlns:p="{p}" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><p:sldId r:id="r1"/><p:sldId r:id="r2"/></p:presentation>',
-            "ppt/_rels/p.xml.rels": relationships(("r1", "slide", "slides/s1.xml"), ("r2", "slide", "slides/s2.xml")),
-            "ppt/slides/_rels/s1.xml.rels": relationships(("r1", "comments", "../comments/c.xml")),
+            "ppt/p.xml": f'<p:presentation xmlns:p="{p}" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><p:sldId r:id="r1"/><p:sldId r:id="r2"/><p:sldId r:id="r3"/></p:presentation>',
+            "ppt/_rels/p.xml.rels": relationships(("r1", "slide", "slides/s1.xml"), ("r2", "slide", "slides/s2.xml"), ("r3", "slide", "slides/s3.xml")),
+            "ppt/slides/_rels/s1.xml.rels": relationships(("r1", "comments", "../comments/c.xml"), ("r2", "diagramData", "../d.xml")),
+            "ppt/d.xml": diagram,
+            "ppt/slides/s3.xml": hidden,
             "ppt/comments/c.xml": f'<p:cmLst xmlns:p="{p}"><p:cm><p:text>Too long</p:text></p:cm></p:cmLst>',
             **slides,
         }
     )  # fmt: skip
-    text = read(body).text
-    assert "Comment: Too long" in text
-    assert text.count("Hesk 2024") == 1
+    document = read(body)
+    for words in ("Comment: Too long", "- Dredge", "Picture: A tug"):
+        assert words in document.text
+    assert document.text.count("Hesk 2024") == 1
+    assert document.notes == ("1 hidden slides were left out", "2 pictures were not read")

@@ -80,10 +80,17 @@ def test_footnotes_are_placed_at_the_end() -> None:
         f'<w:footnote w:id="2">{paragraph("As of May.")}</w:footnote></w:footnotes>'
     )
     extra = {
-        "word/_rels/document.xml.rels": relationships(("r2", "footnotes", "footnotes.xml")),
+        "word/_rels/document.xml.rels": relationships(
+            ("r2", "footnotes", "footnotes.xml"), ("r3", "styles", "styles.xml")
+        ),
         "word/footnotes.xml": notes,
+        "word/styles.xml": (  # Word gives every reference this style; the other two lack attributes
+            f'<w:styles xmlns:w="{W}"><w:style w:type="character" w:styleId="Ref"><w:name '
+            'w:val="footnote reference"/></w:style><w:style w:styleId="a"/><w:style/></w:styles>'
+        ),
     }
-    body = '<w:p><w:r><w:t>It is open.</w:t></w:r><w:r><w:footnoteReference w:id="2"/></w:r></w:p>'
+    reference = '<w:r><w:rPr><w:rStyle w:val="Ref"/></w:rPr><w:footnoteReference w:id="2"/></w:r>'
+    body = f"<w:p><w:r><w:t>It is open.</w:t></w:r>{reference}</w:p>"
     text = read(docx(body, extra=extra)).text
     assert text.startswith("It is open.")
     assert text.endswith("\n\n- As of May.")
@@ -100,10 +107,15 @@ def test_vertically_merged_cells_are_repeated() -> None:
 
 
 def test_text_boxes_are_read_once() -> None:
-    box = f"<w:txbxContent>{paragraph('In the box')}</w:txbxContent>"
+    box = "".join(
+        f"<w:pict><w:txbxContent>{paragraph(text)}</w:txbxContent></w:pict>"
+        for text in ("In the box", "Below it")
+    )
+    box = f"<w:drawing>{box}</w:drawing>"
     both = f"<mc:AlternateContent><mc:Choice>{box}</mc:Choice><mc:Fallback>{box}</mc:Fallback></mc:AlternateContent>"
     assert (
-        read(docx(f"<w:p><w:r><w:t>Beside</w:t>{both}</w:r></w:p>")).text == "Beside\n\nIn the box"
+        read(docx(f"<w:p><w:r><w:t>Beside</w:t>{both}</w:r></w:p>")).text
+        == "Beside\n\nIn the box\n\nBelow it"
     )
 
 
@@ -173,7 +185,7 @@ def test_opendocument_text_is_read() -> None:
     assert document.kind == "odt"
 
 
-def test_opendocument_comments_are_left_out() -> None:
+def test_opendocument_comments_and_footers_are_read() -> None:
     comment = """<office:annotation><dc:creator>Bo</dc:creator><text:p>Too deep?</text:p>
     </office:annotation>"""
     content = f"""<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
@@ -184,9 +196,16 @@ def test_opendocument_comments_are_left_out() -> None:
     <table:table><table:table-row><table:table-cell><text:p>Year</text:p>{comment}</table:table-cell>
     <table:table-cell><text:p>Depth</text:p></table:table-cell></table:table-row></table:table>
     </office:text></office:body></office:document-content>"""
+    footer = """<office:document-styles xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
+    xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0"
+    xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"><style:footer><text:p>May 2024</text:p>
+    <text:p>12</text:p></style:footer></office:document-styles>"""
     mimetype = "application/vnd.oasis.opendocument.text"
-    document = read(zipped({"mimetype": mimetype, "content.xml": content}))
-    assert document.text == "The fairway is deep.\n\n| Year | Depth |"
+    document = read(zipped({"mimetype": mimetype, "content.xml": content, "styles.xml": footer}))
+    assert document.text.replace("\n\nComment: Too deep?", "") == (
+        "The fairway is deep.\n\n| Year | Depth |\n\nMay 2024"
+    )
+    assert document.text.count("Too deep?") == 3
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 
 from browser.errors import ExtractError
 from browser.extract import extract_body
+from browser.extract.documents import pdf
 from tests.browser.extract.documents.packing import (
     OFFICE,
     W,
@@ -18,6 +19,7 @@ from tests.browser.extract.documents.packing import (
     relationships,
     zipped,
 )
+from tests.browser.extract.documents.pdfs import Sheet, build_pdf
 
 if TYPE_CHECKING:
     from browser.types import Document
@@ -163,3 +165,20 @@ def test_scanned_page_is_read_by_ocr_with_note() -> None:
     document = read(out.getvalue(), "scan.pdf")
     assert "nine metres" in document.text
     assert "letters may be wrong" in document.notes[0]
+
+
+def test_pdf_whose_fonts_do_not_name_their_letters_is_reported_as_unreadable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "rapidocr", None)
+    pdf._ocr_engine.cache_clear()
+    # dvips names bitmap letters by their number, and some of these names mean dingbats.
+    numbers = " ".join(f"/a{code}" for code in range(97, 123))
+    named = f"/Helvetica/Encoding<</Differences[97 {numbers}]>>".encode()
+    page = Sheet([(50, 700 - 20 * n, 11, "penalised least squares") for n in range(5)])
+    body = build_pdf(page).replace(b"/Helvetica", named)
+    document = read(body, "squares.pdf")
+    assert document.title == "squares.pdf"
+    assert "text of 1 of 1 pages is unreadable" in document.notes[0]
+    assert "ocr" in document.notes[0]
+    pdf._ocr_engine.cache_clear()
