@@ -50,7 +50,7 @@ HOST_DELAY_S: Final = 0.2
 """Minimum seconds between requests to a host, across all workers: five requests a second."""
 STALL_S: Final = 1800.0
 """Seconds without an event after which a run counts as stalled, as in the reference engine."""
-_WATCH_S: Final = 1.0  # seconds between checks for progress
+_PROGRESS_POLL_S: Final = 1.0  # seconds between checks for progress
 _PERMANENT_ERRORS: Final = frozenset(
     {"UsageError", "ModelUnauthorized", "ModelQuota", "ModelUnknown", "NotAnEndpoint"}
     | {"KeyMissing", "ModelFiltered", "JournalError", "LimitReached"}
@@ -214,7 +214,7 @@ class Worker:
         working = asyncio.create_task(self._run(job, folder, progress))
         try:
             while not working.done():
-                await asyncio.wait({working}, timeout=min(_WATCH_S, stall))
+                await asyncio.wait({working}, timeout=min(_PROGRESS_POLL_S, stall))
                 if time.monotonic() - progress.last_event > stall and not working.done():
                     raise RunStalled(f"the run made no progress for {stall:.0f} s and was stopped")
             return working.result()
