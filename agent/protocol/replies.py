@@ -250,9 +250,7 @@ def _rewrite_as_tags(reply: str, names: Mapping[str, str]) -> str:
     reply = unwrap_reply(reply)
     before = reply
     for pattern, form in _FORM_PATTERNS:
-        reply = pattern.sub(
-            lambda found, form=form: _rewrite_calls_in_match(found, form, names), reply
-        )  # type: ignore[misc]
+        reply = pattern.sub(lambda found, form=form: _rewrite_match(found, form, names), reply)  # type: ignore[misc]
     if reply != before:
         reply = _CALL_WRAPPER_RE.sub("", reply)
     reply = _FENCED_TAGS_RE.sub(r"\1", reply)
@@ -308,7 +306,7 @@ def _without_wrapping(text: str) -> str:
     return trim(text)
 
 
-def _rewrite_calls_in_match(found: re.Match[str], form: Form, names: Mapping[str, str]) -> str:
+def _rewrite_match(found: re.Match[str], form: Form, names: Mapping[str, str]) -> str:
     """Rewrite the calls in a match as tags; quotations and non-calls are left unchanged."""
     if _is_quoted(found.string[found.string.rfind("\n", 0, found.start()) + 1 : found.start()]):
         return found[0]
