@@ -195,7 +195,7 @@ class Reader:
     async def _get(self, requested: str, url: str, until: float) -> Page:
         response = await self._http.get(url, deadline=_remaining(until))
         page = await asyncio.to_thread(_page_from_response, requested, response)
-        if page.outcome is not Outcome.OK:  # next time, it must not come from the cache
+        if page.outcome is not Outcome.OK:  # it must not come from the cache next time
             await self._http.forget(response.url)
         return page
 
