@@ -61,7 +61,7 @@ Mode = Literal["auto", "http", "browser"]
 # Seconds for one page, including all attempts.
 DEADLINE = 20.0
 # Maximum time to wait for content that a page loads late, in seconds.
-_LATE_SECONDS = 6.0
+_LATE_CONTENT_SECONDS = 6.0
 # Maximum number of consecutive redirects by pages (refreshes); a longer chain is a loop.
 _MAX_REFRESHES = 2
 # Files that a browser saves or shows in a viewer; only HTTP returns their bytes.
@@ -208,7 +208,7 @@ class Reader:
         try:
             page = await read_rendered(tab, check_status=True)
             if _is_unfinished(await tab.html()):
-                await tab.wait_until_idle(min(_LATE_SECONDS, _remaining(until)))
+                await tab.wait_until_idle(min(_LATE_CONTENT_SECONDS, _remaining(until)))
                 page = await read_rendered(tab, check_status=True)
                 if _is_unfinished(await tab.html()) and page.document is not None:
                     notes = (
