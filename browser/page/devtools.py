@@ -62,7 +62,9 @@ async def request(tab: Tab, number: int, part: str | None = None) -> str:
     async with within(LOOK_SECONDS, "read the request"):
         made = await tab.page.requests()
         if not 1 <= number <= len(made):
-            raise ActionError(f"there is no request {number}", hint="The list shows their numbers.")
+            raise ActionError(
+                f"there is no request {number}", hint="The list of requests shows their numbers."
+            )
         chosen = made[number - 1]
         response = await chosen.response() if chosen.existing_response else None
         if part and part.startswith("response") and response is None:

@@ -45,7 +45,10 @@ def read_doc(body: bytes, url: str, name: str) -> Document:
             pieces = file.openstream(table).read() if file.exists(table) else main
             facts = _metadata(file, url)
         if flags & 0x100:
-            raise ExtractError("the Word file is encrypted", hint="Save it without a password.")
+            raise ExtractError(
+                "the Word file is encrypted",
+                hint="Save a copy without a password, and read the copy.",
+            )
         text, lengths = _text(main, pieces, is_complex=bool(flags & 4))
     except (OSError, struct.error, ValueError, IndexError) as error:
         raise ExtractError(f"not readable as .doc: {error}") from error
