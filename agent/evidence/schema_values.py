@@ -310,13 +310,13 @@ def _check(place: _ValueContext, passages: Sequence[Passage]) -> Verdict:
             return found
     title = next((t for t in place.titles if contains_value(value, t)), "")
     if title and isinstance(value, str):
-        return Verdict(VerdictState.SUPPORTED, title, "it is in the page's title")
+        return Verdict(VerdictState.SUPPORTED, title, "the value is in the page's title")
     undecided = (r for r in (*readings, *(_find_in_passage(place, row) for row in rows)) if r)
     if found := next(undecided, None):
         return replace(found, state=VerdictState.UNDECIDED)
-    reason = "it does not appear in the passage cited for it"
+    reason = "the value does not appear in the passage cited for it"
     if record.key and not contains_value(str(value), record.key):
-        reason = f"it does not appear in the passages cited for “{record.key}”"
+        reason = f"the value does not appear in the passages cited for “{record.key}”"
     return Verdict(VerdictState.UNDECIDED, "", reason, missing=(place.shown,))
 
 
@@ -395,7 +395,7 @@ def _compare(place: _ValueContext, text: str, heading: str = "") -> tuple[Verdic
         if any(q.unit and q.unit.dimension == wanted.dimension for q in found):
             return _other_value(heading, text)
     if contains_value(value, text):
-        return VerdictState.SUPPORTED, "it appears there"
+        return VerdictState.SUPPORTED, "the value appears there"
     return _other_value(heading, text)
 
 
@@ -409,7 +409,7 @@ def _compare_measured(
             continue
         converted = quantity.unit.convert(quantity.value, wanted)
         if converted is not None and math.isclose(converted, value):
-            return VerdictState.SUPPORTED, "it appears there"
+            return VerdictState.SUPPORTED, "the value appears there"
         if quantity.unit == wanted:
             continue
         if converted is not None and is_rounded(value, converted):
@@ -457,7 +457,7 @@ def _find_in_passage(place: _ValueContext, passage: Passage) -> Verdict | None:
             return Verdict(state, sentence, reason, passage=passage.id)
         whose = f"“{place.record.key}”" if place.record.key else "the question's subject"
         whose = f"“{place.name}”" if is_about_it else whose
-        reason = f"it appears there, but may not belong to {whose}"
+        reason = f"the value appears there, but may not belong to {whose}"
         undecided = Verdict(VerdictState.UNDECIDED, sentence, reason, passage=passage.id)
     return contradicted or undecided
 

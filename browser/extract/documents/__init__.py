@@ -148,7 +148,7 @@ def _read_with_extra(body: bytes, url: str, name: str, kind: str) -> Document:
         found: Any = next(sharepoint2text.read_bytes(body, extension=kind, ignore_images=True))
     except Exception as error:  # damaged files can make it raise anything
         raise ExtractError(f"not readable as .{kind}: {error}") from error
-    composer = Composer(notes=["it may include hidden text, which could not be recognised"])
+    composer = Composer(notes=["hidden text could not be recognised, so some may be included"])
     if kind == "msg":
         recipients = found.properties.get("msg.to_emails", ())
         addresses = [recipient.get("address") or "" for recipient in recipients]

@@ -24,7 +24,7 @@ _SHOWN_AFTER = ("footnotes", "endnotes", "boxes", "comments", "headers")
 _FIELD_INSTRUCTION = re.compile(r"\x13[^\x13\x14\x15]*(?:\x14|(?=\x15))")
 _CHARACTER_MAP = str.maketrans({"\x0b": "\n", "\x0c": "\r", "\x1e": "-", "\x1f": None, "\xa0": " "})
 _CONTROL_CHARACTERS = re.compile(r"[\x00-\x06\x08\x0e-\x1d]")
-_HIDDEN_NOTE = "it may include hidden text, which could not be recognised"
+_HIDDEN_NOTE = "hidden text could not be recognised, so some may be included"
 
 
 def read_doc(body: bytes, url: str, name: str) -> Document:
