@@ -167,7 +167,7 @@ def _validate_options(values: dict[str, Any]) -> Options:
 def dump_options(
     options: Options, *, exclude: Collection[str] = (), changed_only: bool = False
 ) -> dict[str, Any]:
-    """Return settings as JSON values, without secrets; with `changed_only`, without defaults.
+    """Return settings as JSON values, without secrets; with `changed_only`, only changed ones.
 
     `load_options` accepts the result.
     """
@@ -306,13 +306,13 @@ def read_setting(name: str) -> Any:
 
 
 def config_path() -> Path:
-    """Return the settings file: in the user's config folder unless RESEARCH_CONFIG is set."""
+    """Return the settings file's path: RESEARCH_CONFIG, or else in the user's config folder."""
     named = os.environ.get("RESEARCH_CONFIG")
     return Path(named) if named else platformdirs.user_config_path(APP) / "config.toml"
 
 
 def servers_path() -> Path:
-    """Return the MCP servers file that `research mcp add` writes, next to the settings file."""
+    """Return the path of the file that `research mcp add` writes, next to the settings file."""
     return config_path().with_name("mcp.json")
 
 
@@ -341,7 +341,7 @@ def host_port(url: str) -> str:
 
 
 def find_plugin(kind: str, name: str) -> Any:
-    """Load the plug-in of this name, or return None. Raises `UsageError` if it is broken."""
+    """Load the plug-in with this name, or return None. Raises `UsageError` if that fails."""
     try:
         return load_plugin(kind, name)
     except PluginBroken as error:

@@ -1,7 +1,7 @@
 """The errors of the agent package, each with an exit code, a message and a hint.
 
 ResearchError
- ├── UsageError         2   a flag, a file or the configuration is wrong
+ ├── UsageError         2   a flag, a file or the configuration is invalid
  │    └── NobodyToApprove    --plan, but no user can be asked
  ├── NotFound           3   nothing found (raised only by the command line; a run reports a status)
  ├── WebOutOfReach      6   every search provider failed, or there is no browser
@@ -75,7 +75,7 @@ def error_class(name: str) -> type[ResearchError]:
 
 
 class UsageError(ResearchError):
-    """A flag, a file or the configuration is wrong."""
+    """A flag, a file or the configuration is invalid."""
 
     exit_code = 2
 
@@ -137,7 +137,7 @@ class ModelUnavailable(ModelError):
 
 
 class ModelContext(ModelError):
-    """The conversation exceeds the context window of `tokens` (None: the endpoint did not say)."""
+    """The conversation exceeds the context window of `tokens` (None: not reported)."""
 
     hint = "Use a model with a larger context window, or set the actual size with --context-window."
 

@@ -1,8 +1,8 @@
 """Limits that users can set, and the presets quick, standard and deep.
 
 In `config.toml` they are set in the tables `[limits]` and `[wiki-rules]`; in the environment,
-`RESEARCH_LIMITS=recent_turns=20,memories=50`. Defaults are taken from the reference systems where
-those have one.
+`RESEARCH_LIMITS=recent_turns=20,memories=50`. The defaults are those of the reference systems,
+where they have one.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ EFFORTS: dict[Depth, Effort] = {
 }
 STANDARD_EFFORT = EFFORTS["standard"]
 CHALLENGES = EFFORTS["deep"].challenges
-"""Number of claims to challenge if the user requests it at another depth."""
+"""Number of claims to challenge if the user requests challenges at another depth."""
 
 
 WikiPart = Literal["wiki", "raw", "sessions"]

@@ -57,7 +57,7 @@ class VerdictState(StrEnum):
 
 
 class ToolTrait(StrEnum):
-    """What a tool declares about its results; recorded with each result."""
+    """A property of a tool's results, which the tool declares; recorded with each result."""
 
     READS = "reads"
     """It changes nothing, so more calls are allowed in a loop that learns nothing new."""
@@ -330,7 +330,7 @@ class Fit(ReportPart):
     """A measure of how well the extractive model's quoted sentence fits the question.
 
     `covered` is the share (0 to 1) of the question's words that occur in the sentence, its heading
-    or its page's title, weighted by rarity; words found only next to the sentence count half.
+    or its page's title, weighted by rarity; words found only next to the sentence count as half.
     `stated` is the total rarity (IDF) of these words, without those found only next to the
     sentence. `margin` is the amount by which its score exceeds that of the next-best sentence (0 to
     2.5). `has_value` says whether it contains a value of the requested kind (a date, a number, a

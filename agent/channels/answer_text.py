@@ -63,7 +63,8 @@ def split_answer(text: str, longest: int) -> tuple[list[str], bool]:
 def split_text(text: str, longest: int) -> list[str]:
     """Split text into pieces of at most `longest` UTF-16 units, between paragraphs or sentences.
 
-    Sentences that are too long are split between words, and overlong words anywhere.
+    Sentences that are too long are split between words, and words that are too long at any
+    character.
     """
     pieces: list[str] = []
     room = ""

@@ -75,7 +75,7 @@ def _settings_named(name: str, options: Options) -> tuple[type[Channel], Channel
 class LiveChannelSettings:
     """The settings of a running channel, updated when the settings file changes.
 
-    If they become invalid, this is reported once, and the previous settings still apply.
+    If the settings become invalid, this is reported once, and the previous settings still apply.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class LiveChannelSettings:
 async def open_channel(
     name: str, options: Options, say: Callable[[str], None]
 ) -> AsyncIterator[tuple[Channel, Inbox]]:
-    """Open a channel that can connect only to its own service. Raises `UsageError`."""
+    """Open a channel that can connect only to its service. Raises `UsageError`."""
     channel, settings = _settings_named(name, options)
     private = tuple(map(host_and_port, channel.places(settings)))
     own = (host_and_port(channel.url),) if channel.url else ()
@@ -133,7 +133,7 @@ async def run_channels(
     answer: type[Dialogue],
     say: Callable[[str], None],
 ) -> None:
-    """Run channels until cancelled. If one fails permanently, the others continue.
+    """Run channels until cancelled. If a channel fails permanently, the others continue.
 
     `live` returns the current settings. Changes to permissions and run settings take effect while a
     channel is running; changes to its kind, address and keys do not. `answer` handles a channel's

@@ -1,7 +1,7 @@
 """A channel's dialogue: each message is a command, a reply to a run, or a new run.
 
 Only senders on the allowlist get answers; they are treated as the user. Forwarded or quoted text
-and attached files come from others, so runs treat them as untrusted files.
+and attached files may come from other people, so runs treat them as untrusted files.
 """
 
 from __future__ import annotations
@@ -91,12 +91,12 @@ class Dialogue:
         return self._live()
 
     def resume(self) -> None:
-        """Answer the messages that were still unanswered when the last process ended."""
+        """Answer the messages that were unanswered when the last process ended."""
         for message in self._inbox.waiting():
             self._start(self._answer(message))
 
     async def close(self) -> None:
-        """Stop all runs; they are resumed at the next start."""
+        """Stop all runs, which are resumed at the next start."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -128,7 +128,7 @@ class Dialogue:
         self._start(self._dispatch(message))
 
     async def _refuse(self, message: Inbound) -> None:
-        """Refuse an unknown sender: silently, or once with the configured text."""
+        """Refuse an unknown sender, either silently or once with the configured text."""
         # the only thing stored about unknown senders is that they were refused
         who = sha256(message.sender.encode()).hexdigest()[:24]
         if self._inbox.note(f"refused {who}"):
@@ -192,7 +192,7 @@ class Dialogue:
     # Answers
 
     async def _answer(self, message: Inbound) -> None:
-        """Answer a question. If its answer is already stored, only send it."""
+        """Answer a question; if the answer is already stored, only send it."""
         async with self._turns[message.sender], self._slots:
             if not self._inbox.is_answered(message.id):
                 over = self._budget_refusal(message.sender)
@@ -217,7 +217,7 @@ class Dialogue:
         showing = asyncio.ensure_future(self._show_busy(message.thread))
         try:
             report = await self._first_report(message)
-        except ResearchError as error:  # an invalid setting: no run was started
+        except ResearchError as error:  # a setting is invalid, so no run was started
             return [Part(0, f"The run failed: {error}. {error.hint}")]
         finally:
             showing.cancel()
@@ -312,7 +312,7 @@ class Dialogue:
                 del self._questions[key]
 
     async def _save_files(self, message: Inbound) -> list[Path]:
-        """Save the quoted text and files from this message and the ones sent before it."""
+        """Save quoted text and files from this message and from the messages sent before it."""
         files: list[Attachment] = []
         for one in [*self._inbox.take_held(message), message]:
             if one.quoted:

@@ -1,8 +1,8 @@
-"""A channel's inbox on disk: no message is lost, and none is answered twice.
+"""A channel's inbox on disk, which ensures that no message is lost or answered twice.
 
-A message is stored before it is acknowledged to its service. Each part of an answer is marked as
-being sent before it is sent. If the process ends in between, the outcome is unknown, and the part
-is not sent again.
+A message is stored before its receipt is confirmed to the service. Each part of an answer is marked
+before it is sent. If the process ends in the meantime, the outcome is unknown, and the part is not
+resent.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Inbox(Notebook):
         self._db.close()
 
     def add(self, message: Inbound, state: str = WAITING) -> bool:
-        """Store a message; False if it is already stored."""
+        """Store a message; returns False if it is already stored."""
         body = json.dumps(asdict(message))
         row = (message.id, message.sender, message.thread, body, time.time(), state)
         added = self._db.execute(
@@ -101,7 +101,7 @@ class Inbox(Notebook):
         return [Inbound(**{**body, "files": tuple(body["files"])}) for body in bodies]
 
     def update(self, message: str, **columns: str | float) -> None:
-        """Set a message's `state`, the `run` that answers it, or its cost in `usd`."""
+        """Set a message's `state`, the `run` that answers it, or its cost (`usd`)."""
         changes = ",".join(f"{name}=?" for name in columns)
         self._db.execute(
             f"UPDATE messages SET {changes} WHERE channel=? AND id=?",  # noqa: S608 - our own names
@@ -147,7 +147,7 @@ class Inbox(Notebook):
         return [Part(n, text, tuple(json.loads(export))) for n, text, export in rows]
 
     def is_answered(self, message: str) -> bool:
-        """Return whether the answer to a message is stored, even if it has not been sent."""
+        """Return whether a message's answer is stored, even if it has not been sent yet."""
         query = "SELECT 1 FROM parts WHERE channel=? AND message=? LIMIT 1"
         return self._fetch_row(query, message) is not None
 

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from agent.journal.events import Event
     from agent.options import Options
 
-INTERRUPTED = 130  # the shells' exit code after Ctrl-C
+INTERRUPTED = 130  # the exit code that shells use for Ctrl-C
 CONSOLIDATION_LIMIT_S = 2.0
 """Maximum seconds for consolidation between the answer and the next shell prompt."""
 _COMPLETED_EXIT_CODES = frozenset({0, 3, 4, 5})
@@ -281,8 +281,8 @@ def _run_settings(flags: Mapping[str, Any]) -> dict[str, Any]:
 class _Output:
     """Prints a run's output according to the flags.
 
-    The `report` is shown as soon as it is ready, before the post-run tasks. It is None if the run
-    was stopped before there was a report.
+    The `report` is shown as soon as it is ready, before the post-run tasks. `report` is None if the
+    run was stopped before there was a report.
     """
 
     progress: Callable[[Event], None]
@@ -332,9 +332,9 @@ _FIRST_WAIT_S, _FURTHER_WAIT_S = 1.0, 9.0
 
 @contextmanager
 def piped_file() -> Iterator[Path | None]:
-    """Save standard input in a temporary file for the duration of the block; None if it is empty.
+    """Save standard input in a temporary file while the block runs; yield None if it is empty.
 
-    Pipes, sockets and files are read to the end; terminals and /dev/null are not read. A pipe
+    Pipes, sockets and files are read to the end, but terminals and /dev/null are not read. A pipe
     that sends nothing for ten seconds is ignored, and a notice is printed.
     """
     body = _read_stdin()

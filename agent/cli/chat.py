@@ -85,7 +85,7 @@ def _typed_lines(conversation: ChatSession) -> Iterator[str]:
 
 
 def _make_prompt(conversation: ChatSession) -> Callable[[str], str]:
-    """Return the function that reads a line, with history and completion if available."""
+    """Return a function that reads a line, with history and completion if available."""
     try:
         from prompt_toolkit import PromptSession  # noqa: PLC0415 - an extra
         from prompt_toolkit.completion import WordCompleter  # noqa: PLC0415

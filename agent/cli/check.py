@@ -122,7 +122,7 @@ def _suite_settings(one: Check, suite: Suite) -> dict[str, Any]:
 
 
 def _format_notes(result: CheckResult) -> str:
-    """Return the notes to print: doubts and disputes and, for a failed check, the answer."""
+    """Return the notes to print: doubts and disputes, plus the answer if the check failed."""
     report = result.report
     assert report is not None
     notes = [note for s in report.sentences if (note := sentence_note(s, report))]

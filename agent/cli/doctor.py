@@ -51,7 +51,7 @@ _PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
 )
 _MIN_TO_MERGE = 3
-"""If no provider is reachable and there are at least this many, they are reported on one line."""
+"""Minimum number of providers that are reported on one line if none of them can be reached."""
 _PACKAGES = {
     "linux": "sudo apt install chromium (Debian, Ubuntu), sudo dnf install chromium (Fedora)",
     "darwin": "brew install --cask google-chrome",
@@ -91,7 +91,7 @@ def doctor(*, fix: bool, as_json: bool, **flags: Any) -> int:
     settings = load_options(drop_unset(flags), config=True)
     findings = check_machine(settings)
     if not as_json:
-        _print(findings)  # these do not depend on the network
+        _print(findings)  # print these first, as they do not depend on the network
     online = asyncio.run(check_network(settings))
     if as_json:
         print_json([*findings, *online])
@@ -229,7 +229,7 @@ async def _probe(model: RemoteModel) -> list[Checkup]:
 
 
 def _fetch_browser() -> None:
-    """Install Playwright's Chromium if no browser is found. On failure, print instructions."""
+    """Install Playwright's Chromium if no browser is found; on failure, print instructions."""
     if _has_browser():
         return
     if named := next((name for name in EXECUTABLE_VARIABLES if os.environ.get(name)), None):

@@ -33,7 +33,7 @@ DAYS = click.IntRange(0, 1_000_000)
 
 
 class Amount(click.FloatRange):
-    """A finite number: `nan` and `inf` are refused."""
+    """A finite number; `nan` and `inf` are rejected."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Convert to a float; fail if it is not finite."""
@@ -195,7 +195,7 @@ def only_run_flags(*names: str) -> Callable[[F], F]:
 
 
 def output_flags(function: F) -> F:
-    """Add the flags for printed and written output."""
+    """Add the flags for output to the terminal and to files."""
     return _options_decorator(_OUTPUT_OPTIONS)(function)
 
 
@@ -214,7 +214,7 @@ def _options_decorator(rows: Sequence[Option]) -> Callable[[F], F]:
 
 
 def _with_variable(row: Option) -> dict[str, Any]:
-    """Add the environment variable to an option's settings, unless the row names one."""
+    """Add the environment variable to an option's settings, unless they already contain one."""
     parameter = next((name for name in row.names if not name.startswith("-")), None)
     name = parameter or next(name for name in row.names if name.startswith("--"))
     plain = name.split("/")[0].removeprefix("--").replace("as_", "", 1).replace("-", "_")
@@ -229,7 +229,7 @@ def drop_unset(flags: Mapping[str, Any]) -> dict[str, Any]:
 def given_settings(flags: Mapping[str, Any]) -> dict[str, Any]:
     """Return the flags given on the command line or as environment variables.
 
-    This is for runs that start in another process, or whose settings are needed in advance.
+    Used for runs that start in another process, or whose settings are needed in advance.
     """
     from agent.config import read_environment  # noqa: PLC0415 - not needed for `--help`
 
@@ -267,7 +267,7 @@ LOCATION_OPTIONS = frozenset({"--data-dir", "--namespace", "--wiki", "--jobs-url
 
 
 def is_given(ctx: click.Context, name: str) -> bool:
-    """Return whether a flag or the environment sets an option of the group."""
+    """Return whether a group's option was set by a flag or an environment variable."""
     group = ctx.parent or ctx
     return group.get_parameter_source(name) is not ParameterSource.DEFAULT
 

@@ -1,4 +1,4 @@
-"""`research`: commands are loaded when they are called; anything else is a question."""
+"""The `research` command, which loads subcommands on demand; anything else is a question."""
 
 from __future__ import annotations
 
@@ -72,12 +72,12 @@ _MIN_SIMILARITY = 0.72
 
 
 class ResearchGroup(click.Group):
-    """Loads commands by name; an unknown first word is the start of a question for `ask`."""
+    """Loads commands by name; an unknown first word is treated as the start of a question."""
 
     ignore_unknown_options = True  # options may precede a question
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Accept data location options anywhere in the command."""
+        """Accept the options for data locations anywhere in the command."""
         return super().parse_args(ctx, move_location_options(args))
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
@@ -118,8 +118,8 @@ class ResearchGroup(click.Group):
 def move_location_options(args: list[str]) -> list[str]:
     """Move a command's data location options directly after its name.
 
-    click accepts the options of a group only before its subcommand, but users also write
-    `research memory list --data-dir DIR` and `research --data-dir DIR memory list`.
+    click accepts a group's options only before its subcommand, but users also write `research
+    memory list --data-dir DIR` and `research --data-dir DIR memory list`.
     """
     at = 0
     while at < len(args) and args[at].partition("=")[0] in LOCATION_OPTIONS:

@@ -155,7 +155,7 @@ def _options(command: click.Command, ctx: click.Context) -> list[click.Parameter
 
 
 def _roff(text: str) -> str:
-    """Escape text so that roff does not interpret any of it as a request."""
+    """Escape text so that roff does not interpret any of it as requests."""
     flat = " ".join(text.split()).replace("\\", "\\e").replace("-", "\\-")
     return f"\\&{flat}" if flat.startswith((".", "'")) else flat
 

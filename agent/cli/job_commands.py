@@ -223,7 +223,7 @@ async def _run_worker(
 
 
 async def _report_jobs(jobs: Jobs, *, until_empty: bool) -> None:
-    """Report started and finished jobs on stderr; with `until_empty`, return when none are left."""
+    """Report started and finished jobs on stderr; with `until_empty`, return once all are done."""
     states: dict[str, str] = {job.id: job.state for job in await asyncio.to_thread(jobs.list)}
     while True:
         found = await asyncio.to_thread(jobs.list)
@@ -245,7 +245,7 @@ async def _wait_for_parent_exit() -> None:
 
 
 def _recurring_group(kind: str, text: str, rm_text: str, run_text: str) -> click.Group:
-    """Make the command group for schedules or monitors, with the commands common to both."""
+    """Make the command group for schedules or monitors, including the commands that both share."""
     group = jobs_group(kind, text)
 
     @group.command(name="rm", help=rm_text)
@@ -266,7 +266,7 @@ def _recurring_group(kind: str, text: str, rm_text: str, run_text: str) -> click
 
 
 def _schedules_or_monitors(jobs: Jobs, kind: str) -> Any:
-    """Return the schedules or the monitors."""
+    """Return the store for schedules or monitors."""
     from agent.jobs.monitors import Monitors  # noqa: PLC0415 - loads DBOS, an extra
     from agent.jobs.schedules import Schedules  # noqa: PLC0415 - as above
 

@@ -243,7 +243,7 @@ async def _test_servers(names: Collection[str], settings: Options, *, allow: boo
         try:
             tools, differing = await server.compare_with_allowed(allow=allow)
         except ResearchError as error:
-            # A run continues without the server; here the user should fix it.
+            # A run would continue without the server, but here the user should fix it.
             last = error.hint.removeprefix("Continue without it.").strip()
             again = (
                 f"Check its command or address, then run `research mcp test {named.name}` again."

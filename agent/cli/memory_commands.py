@@ -1,7 +1,7 @@
 """`research memory`: inspect, change and delete memories.
 
 Consolidation (`dream`) runs on request, and in `ask` after the answer is printed. `import` and
-`export` read and write a memory as one JSON file. `seal`, `stamp` and `verify` maintain the
+`export` read and write an entire memory as a JSON file. `seal`, `stamp` and `verify` maintain the
 tamper-evident log.
 """
 
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from agent.memory.sealed_log import SealedLog
     from agent.options import Options
 
-_LINE = 160  # characters of a memory in a list
+_LINE = 160  # maximum characters per memory in a list
 _ID_DIGITS = 18  # more digits may exceed the range of a database integer
 _FILE_OR_DASH = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 _kinds_option = several(
@@ -414,7 +414,7 @@ def _sealed_log(store: Memory) -> SealedLog:
 
 
 def _find(store: Memory, name: str, *, own: bool = False) -> Hit:
-    """Find a memory by its id, including shared ones unless `own`; raises `UsageError`."""
+    """Find a memory by its id, including shared ones unless `own` is set; raises `UsageError`."""
     hit = store.get(int(name)) if name.isdecimal() and len(name) <= _ID_DIGITS else None
     if hit is None:
         raise UsageError(
@@ -444,7 +444,7 @@ def _format(hit: Hit) -> str:
 
 
 def _kind(hit: Hit) -> str:
-    """Return a memory's kind; for an insight, also its type and confidence."""
+    """Return a memory's kind, including type and confidence for an insight."""
     if hit.confidence is None:
         return hit.kind
     type_ = (hit.key or "").partition(":")[0]

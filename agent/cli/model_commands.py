@@ -1,4 +1,4 @@
-"""`research models`: the available language models, and a small one to download."""
+"""`research models`: list the available language models, and download a small one."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def find_weights(name: str, hexadecimal: str) -> Weights:
 
 
 def pull_with_progress(weights: Weights, data: Path, policy: EgressPolicy) -> Path:
-    """Describe the download, then run it, with a progress bar on a terminal."""
+    """Describe a download, then run it, with a progress bar on a terminal."""
     size = f"\n  size    {weights.size:,} bytes" if weights.size else ""
     note(f"Downloading\n  from    {weights.url}{size}\n  SHA-256 {weights.sha256}")
     if not sys.stderr.isatty():

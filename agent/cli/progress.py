@@ -1,4 +1,4 @@
-"""Shows a run's progress on the terminal: a line per event, or a live view."""
+"""Shows a run's progress on the terminal, as a line per event or a live view."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class LiveView:
         self._live.stop()
 
     def note(self, event: Event) -> None:
-        """Show an event. The view hides for the report and for questions to the user."""
+        """Show an event; hide the view while the report or a question to the user is shown."""
         if event.type in ("run.finished", "user.asked"):
             self._live.stop()
         elif event.type == "user.answered":
@@ -115,7 +115,7 @@ class LiveView:
 
 
 class StreamedReplies:
-    """Collects the streamed pieces of replies; if several run in parallel, shows the latest."""
+    """Collects the streamed pieces of replies; if several arrive in parallel, shows the latest."""
 
     def __init__(self) -> None:
         self._replies: dict[str, str] = {}

@@ -91,7 +91,7 @@ def recheck(
 def _watch(
     run: str, data: Path, jobs_url: str | None, settings: dict[str, Any], flags: dict[str, Any]
 ) -> int:
-    """Make a monitor that repeats the check."""
+    """Add a monitor that repeats the check."""
     with open_earlier(run, Runs(data)) as earlier:
         target = str(Path(run).resolve()) if Path(run).exists() else earlier.name
     with open_jobs(jobs_url, data) as jobs:

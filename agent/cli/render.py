@@ -126,7 +126,7 @@ def _recheck(report: Report) -> str:
 
 
 def _values_table(report: Report) -> str:
-    """Format a schema's values as a table, followed by the omitted ones."""
+    """Format a schema's values as a table, followed by the omitted values."""
     rows = [
         (
             value.pointer.removeprefix("/"),

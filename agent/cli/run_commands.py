@@ -1,4 +1,4 @@
-"""`research runs`, `show`, `export`, `usage` and `feedback`: past runs."""
+"""`research runs`, `show`, `export`, `usage` and `feedback`: commands for past runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`research serve` and `research channels`: the web page and API; messengers and e-mail."""
+"""`research serve` (web page and API) and `research channels` (messengers and e-mail)."""
 
 from __future__ import annotations
 
@@ -245,7 +245,7 @@ def _all_names(settings: Options) -> list[str]:
 
 
 async def _run_until_stopped(names: list[str], live: Callable[[], Options]) -> None:
-    """Run until SIGTERM, then shut down cleanly. Unfinished runs continue at the next start."""
+    """Run until SIGTERM, then shut down cleanly; unfinished runs continue at the next start."""
     running = asyncio.ensure_future(run_channels(names, live, Dialogue, note))
     stopped = False
 

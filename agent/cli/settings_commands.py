@@ -1,4 +1,4 @@
-"""`research config`, `keys`, `secret` and `login`: settings, API keys, passwords, sessions."""
+"""`research config`, `keys`, `secret` and `login`: settings, API keys, passwords and sessions."""
 
 from __future__ import annotations
 
@@ -94,9 +94,8 @@ def save_setting(name: str, value: str) -> str:
     settings = {**read_file(), field: parse_value(value)}
     checked = load_options(settings)
     if field == "model" and checked.model:
-        find_endpoint(
-            checked.model, settings.get("base_url"), os.environ
-        )  # raises for an unknown model
+        # Raises an error for an unknown model.
+        find_endpoint(checked.model, settings.get("base_url"), os.environ)
     values = getattr(checked, field)
     if isinstance(values, tuple) and field != "search":  # written as a single string with commas
         settings[field] = [str(one) for one in values]
@@ -133,7 +132,7 @@ def write_settings(settings: dict[str, Any]) -> Path:
 
 
 def parse_value(value: str, *kinds: type) -> object:
-    """Parse numbers, booleans, lists and `kinds` as JSON, everything else as text."""
+    """Parse numbers, booleans, lists and `kinds` as JSON, and anything else as text."""
     try:
         found = json.loads(value)
     except ValueError:
@@ -306,7 +305,7 @@ def login(words: tuple[str, ...], data_dir: Path, **flags: Path | None) -> None:
 
 
 async def _log_in(url: str) -> dict[str, Any]:
-    """Open a window at a URL, and return the browser's storage state once the user is done."""
+    """Open a browser window at a URL; return the storage state once the user is done."""
     from browser.session.session import Browser  # noqa: PLC0415 - Playwright only where it is used
 
     try:

@@ -31,7 +31,7 @@ _CLIENTS = {
 }
 """Coding agents' folders for a user's skills, relative to the home folder."""
 _SKILL_NAME = "urchin-browser"
-_MAX_LINE_CHARS = 100  # characters of an instruction in a list
+_MAX_LINE_CHARS = 100  # maximum characters per instruction in a list
 
 skills = memory_group("skills", "List and manage the instructions that runs learned.")
 

@@ -1,4 +1,4 @@
-"""Opens the stores that commands use: memory, jobs, and the remaining budget."""
+"""Opens the stores that commands use: memory, jobs, and spending."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _place_group(name: str, text: str, *options: Option) -> click.Group:
 
 
 def _store_opener(open_store: Callable[[Any], AbstractContextManager[Any]]) -> Callable[..., Any]:
-    """Make a decorator that passes an open store to a command in a group."""
+    """Make a decorator that opens a group's store and passes it to a command."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @click.pass_obj
@@ -74,7 +74,7 @@ def memory_group(name: str, text: str) -> click.Group:
 
 @contextmanager
 def memory_at(place: MemoryPlace) -> Iterator[Memory]:
-    """Open the memory in a data folder and a namespace."""
+    """Open the memory for a data folder and namespace."""
     folder, namespace = place
     settings = load_options({"data_dir": folder, "namespace": namespace}, config=True)
     with open_memory(settings, os.environ) as store:
@@ -114,7 +114,7 @@ def check_task_targets(settings: Options) -> None:
 
 
 def load_remaining_budget(data_dir: Path) -> dict[str, float]:
-    """Return the remaining daily and monthly budgets, if they are set.
+    """Return what remains of the daily and monthly budgets, if they are set.
 
     If RESEARCH_JOBS_URL specifies a shared database, spending on other machines is included.
     """

@@ -34,7 +34,7 @@ def print_text(text: str) -> None:
 
 
 def print_error(message: str, hint: str = "") -> None:
-    """Print an error on stderr: the message, then a line with the hint."""
+    """Print an error on stderr: the message, followed by a line with the hint."""
     print(f"research: {clean(message)}", file=sys.stderr)
     if hint:
         print(f"  hint: {clean(hint)}", file=sys.stderr)

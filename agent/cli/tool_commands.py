@@ -1,4 +1,4 @@
-"""`research tools` and `research plugins`: the tools available to runs, and installed plug-ins."""
+"""`research tools` and `research plugins`: list the tools for runs, and the installed plug-ins."""
 
 from __future__ import annotations
 

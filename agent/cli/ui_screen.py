@@ -71,7 +71,7 @@ class ListPane(TabPane):
 
 
 class ResearchScreen(App[None]):
-    """Four lists, each with an input line and the selected item's details next to or below it."""
+    """A screen with four lists, each with an input line and the selected item's details."""
 
     TITLE = "research"
     ENABLE_COMMAND_PALETTE = False
@@ -181,7 +181,7 @@ class ResearchScreen(App[None]):
         )
 
     def _selected(self, name: str) -> str:
-        """Return the key of the selected row; "" without one."""
+        """Return the key of the selected row; "" if no row is selected."""
         rows, at = self._rows[name], self._table(name).cursor_row
         return rows[at][0] if at < len(rows) else ""
 
@@ -306,11 +306,11 @@ class ResearchScreen(App[None]):
         self.query_one(TabbedContent).active = name
 
     def action_input(self) -> None:
-        """Go to the input line."""
+        """Move the focus to the input line."""
         self.query_one(f"#{self._tab}-input", Input).focus()
 
     def action_list(self) -> None:
-        """Go back to the list."""
+        """Move the focus back to the list."""
         self._table(self._tab).focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 - as textual calls it

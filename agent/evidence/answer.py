@@ -74,7 +74,7 @@ _MAX_OPENING_WORDS = 6
 class CheckedAnswer:
     """An answer as shown in the report: Markdown whose `[1]` markers are source numbers.
 
-    `supported` contains the supported sentences with passage ids, as a model would write them.
+    `supported` contains the supported sentences, with passage ids as a model would cite them.
     `unread_citations` pairs each sentence with the ids that it cites but that were never read.
     """
 
@@ -88,9 +88,10 @@ class CheckedAnswer:
 def check_answer(answer: str, evidence: Evidence, judge: Judge | None = None) -> CheckedAnswer:
     """Read an answer's citation markers, check each sentence and number the cited sources.
 
-    Sources are numbered by first citation. Markers for passages that were not read are dropped, and
-    the sentence's reason mentions them. A sentence without a marker is searched for in everything
-    that was read; if a passage contains it verbatim, that passage is cited.
+    Sources are numbered in the order of their first citation. Markers for passages that were not
+    read are dropped, and the sentence's reason mentions them. A sentence without a marker is
+    searched for in everything that was read; if a passage contains it verbatim, that passage is
+    cited.
     """
     return _AnswerCheck(evidence, judge).run(answer)
 
@@ -98,8 +99,8 @@ def check_answer(answer: str, evidence: Evidence, judge: Judge | None = None) ->
 class SourceList:
     """The sources of a report, numbered in the order in which they are added.
 
-    Identical text from the same page counts as one source, no matter how often it was read or at
-    which of the page's addresses.
+    Identical text from the same page counts as one source, even if it was read several times or
+    under several of the page's addresses.
     """
 
     def __init__(self, sources: Iterable[ReportSource] = ()) -> None:
@@ -199,7 +200,7 @@ class _AnswerCheck:
     def _check_sentence(
         self, text: str, claim: str, markers: Sequence[Marker], part: AnswerPart
     ) -> str:
-        """Check one sentence and record it; return the report markers for its sources.
+        """Check one sentence and record the result; return the report markers for its sources.
 
         `claim` is what is checked: the sentence, or a table row with its column names.
         """
@@ -412,7 +413,7 @@ class SupportFinder:
         return Support(cited, (source,), ((source, verdict.quote),))
 
     def _with_question(self, sentence: str) -> str:
-        """Put the question before an answer without a verb; return any other answer unchanged."""
+        """Prepend the question to an answer that has no verb; return other answers unchanged."""
         question = self.evidence.question
         if question.endswith("?") and "|" not in sentence and is_fragment(sentence):
             return f"{question} {sentence}"

@@ -31,7 +31,7 @@ _ADDRESS_RE = re.compile(
 )
 """Matches addresses, hosts, paths, and commands in backticks in a question."""
 _LOGIN = re.compile(r"\b(?:user(?:name)?|login|password)\b\W{0,3}(?:is\s+)?\S+", re.IGNORECASE)
-"""Matches a login in a question; searched for only next to an address."""
+"""Matches login data in a question; used only if the question contains a URL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +266,7 @@ names, relative clauses, the title, a bridge to another page.
 """
 
 MIN_EXTRACTIVE_CONFIDENCE = 0.9
-"""Below this confidence the extractive model gives no answer, only passages relevant to the
+"""Below this confidence, the extractive model gives no answer, only passages relevant to the
 question.
 
 Of the answers to 574 questions over closed webs and two folders, 112 of 116 at or above this value

@@ -1,4 +1,4 @@
-"""Extracts figures, dates and names from text. Month names: English and German only."""
+"""Extracts figures, dates and names from text; knows English and German month names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ APPROXIMATORS = frozenset(
     """about around roughly approximately some circa ca nearly almost over under above below than
     least most to up within etwa rund fast knapp""".split()
 )
-"""Words that make the figure after them an approximation or a bound."""
+"""Words that mark the next figure as an approximation or a bound."""
 _MONTHS = {
     name: number
     for names in (
@@ -63,7 +63,7 @@ class Date(NamedTuple):
     text: str
 
     def agrees(self, other: Date) -> bool:
-        """Return whether the other date has the same year, month and day, if this one has them."""
+        """Return whether each part of this date (year, month, day) is the same in the other."""
         pairs = zip(self[:3], other[:3], strict=True)
         return all(own is None or own == their for own, their in pairs)
 

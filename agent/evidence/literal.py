@@ -29,7 +29,7 @@ MAX_GAP_WORDS = 150
 MAX_SHORT_GAP_WORDS = 6
 """Maximum number of omitted words that are checked for a negation or hedge."""
 MIN_PART_WORDS = 2
-"""Minimum number of words between ellipses in a quotation: a single word matches by chance."""
+"""Minimum number of words between ellipses in a quotation: a single word may match by chance."""
 MIN_CLAIM_WORDS = 3
 """Minimum number of words in a sentence to look up: fewer can appear on a page by chance."""
 MIN_QUESTION_SCORE = 0.8
@@ -43,7 +43,7 @@ MIN_SUBJECT_SHARE = 2 / 3
 subject. On two closed webs, this reduces the number of wrong names that are supported as answers
 from 844 to 310 (of 3,052), and the number of right ones from 225 to 211 (of 260)."""
 MAX_FRAGMENT_WORDS = 8
-"""Maximum number of words in an answer without a verb (`Ada Holm.`); longer ones are lists."""
+"""Maximum number of words in an answer without a verb (`Ada Holm.`); a longer one is a list."""
 
 _ELLIPSIS = re.compile(r"\s*[\[(]?(?:…|\.\.\.+|\. \. \.)[\])]?\s*")
 # English and German only; sentences in other languages are looked up literally.
@@ -150,7 +150,7 @@ class StatementIndex:
 
     @functools.cached_property
     def ranking(self) -> BM25:
-        """A ranking of the statements, each with its headings and page title, for any query."""
+        """The BM25 ranking of the statements, each with its headings and page title."""
         return BM25(content_words(f"{self._above(s)} {s.quote}") for s in self.statements)
 
     def context(self, number: int) -> str:

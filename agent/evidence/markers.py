@@ -44,26 +44,26 @@ class Marker:
     numeric: bool = False
 
 
-_ITEM = r"S\d+(?:\s?¶\s?\d+(?:\s?[-–—]\s?(?:S\d+)?¶?\d+)?)?"
-_LATER = rf"(?:{_ITEM}|¶\s?\d+(?:\s?[-–—]\s?¶?\d+)?)"
-_JOIN = r"\s?(?:[,;&]|and)\s?"
-_MARKER = re.compile(
+_ID_ITEM = r"S\d+(?:\s?¶\s?\d+(?:\s?[-–—]\s?(?:S\d+)?¶?\d+)?)?"
+_FURTHER_ID_ITEM = rf"(?:{_ID_ITEM}|¶\s?\d+(?:\s?[-–—]\s?¶?\d+)?)"
+_ID_SEPARATOR = r"\s?(?:[,;&]|and)\s?"
+_MARKER_RE = re.compile(
     rf"""(?P<code>```.*?(?:```|\Z)|`[^`\n]+`)
     |\[(?P<text>[^\[\]\n]*)\]\((?P<url>https?://[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)\)
-    |[\[(【](?P<items>{_ITEM}(?:{_JOIN}{_LATER})*)[\])】]
+    |[\[(【](?P<items>{_ID_ITEM}(?:{_ID_SEPARATOR}{_FURTHER_ID_ITEM})*)[\])】]
     |(?P<bare>\bS\d+¶\d+(?:[-–]¶?\d+)?)
     |\[(?P<numbers>\^?\d{{1,3}}(?:\s?[,;–-]\s?\^?\d{{1,3}})*)\]
     |\[\^(?P<footnote>[\w-]+)\]
     |[<(]?(?P<link>https?://[^\s<>()\[\]]+[^\s<>()\[\].,;:!?])[>)]?""",
     re.VERBOSE | re.DOTALL,
 )
-_DEFINITION = re.compile(r"^ {0,3}\[\^?([\w-]+)\]:[ \t]*(\S.*)$\n?", re.MULTILINE)
-_PART = re.compile(r"(?:S(\d+))?(?:\s?¶\s?(\d+)(?:\s?[-–—]\s?(?:S\d+)?¶?(\d+))?)?")
-_ONLY_LINKS_FOLLOW = re.compile(
+_FOOTNOTE_DEFINITION_RE = re.compile(r"^ {0,3}\[\^?([\w-]+)\]:[ \t]*(\S.*)$\n?", re.MULTILINE)
+_ID_RE = re.compile(r"(?:S(\d+))?(?:\s?¶\s?(\d+)(?:\s?[-–—]\s?(?:S\d+)?¶?(\d+))?)?")
+_ONLY_LINKS_RE = re.compile(
     r"(?:[ \t]*[,;|·]?[ \t]*\[[^\[\]\n]*\]\(https?://[^\s()]*\))*[ \t]*(?:\n|\Z)"
 )
 _SEPARATORS = " \t,;|·"
-_BARE_LABEL = re.compile(rf"\^?\d{{1,3}}|{_ITEM}|source|link", re.IGNORECASE)
+_BARE_LABEL_RE = re.compile(rf"\^?\d{{1,3}}|{_ID_ITEM}|source|link", re.IGNORECASE)
 
 
 class MarkerReader:
@@ -75,13 +75,13 @@ class MarkerReader:
 
     def take_footnotes(self, answer: str) -> str:
         """Remove footnote definitions (`[^1]: https://…`) from an answer and store them."""
-        self._footnotes = {m[1]: m[2] for m in _DEFINITION.finditer(answer)}
-        return _DEFINITION.sub("", answer)
+        self._footnotes = {m[1]: m[2] for m in _FOOTNOTE_DEFINITION_RE.finditer(answer)}
+        return _FOOTNOTE_DEFINITION_RE.sub("", answer)
 
     def strip_markers(self, text: str) -> tuple[str, tuple[Marker, ...]]:
         """Return the text without its markers, and the markers."""
         plain, markers, at = "", [], 0
-        for match in _MARKER.finditer(text):
+        for match in _MARKER_RE.finditer(text):
             if match["code"]:
                 continue
             plain += text[at : match.start()]
@@ -90,9 +90,9 @@ class MarkerReader:
                 plain += match[0]  # part of the text: an address that was not read
                 continue
             label = match["text"] or ""
-            if not label or _BARE_LABEL.fullmatch(label):
+            if not label or _BARE_LABEL_RE.fullmatch(label):
                 plain = plain.rstrip(" \t")
-            elif _ONLY_LINKS_FOLLOW.match(text, at) and _follows_sentence(plain):
+            elif _ONLY_LINKS_RE.match(text, at) and _follows_sentence(plain):
                 plain = plain.rstrip(_SEPARATORS)  # `It is tall. [About us](https://…)`
             else:
                 plain += label  # a link's words are part of the sentence
@@ -125,7 +125,7 @@ class MarkerReader:
             references = tuple(r for marker in found for r in marker.references)
             if references:
                 return Marker(0, references)
-            links = [m["link"] for m in _MARKER.finditer(defined) if m["link"]]
+            links = [m["link"] for m in _MARKER_RE.finditer(defined) if m["link"]]
             return Marker(0, unknown=(links[0] if links else f"[{key}]",))
         if key.isdigit() and self._evidence.source(int(key)):
             return Marker(0, (CitedId(int(key)),))
@@ -136,7 +136,7 @@ class MarkerReader:
         references: list[CitedId] = []
         unknown: list[str] = []
         n = 0
-        for match in _PART.finditer(text):
+        for match in _ID_RE.finditer(text):
             if not match[0]:
                 continue
             if match[1]:

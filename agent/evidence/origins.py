@@ -1,6 +1,7 @@
 """Finds pages that copy one another's text: syndication, mirrors, scrapers, excerpts.
 
-Copies do not confirm each other, so they count as one origin, named after the earliest.
+Copies do not confirm each other, so they count as one origin, which is named after the earliest
+one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Stores a live page's state as one text: its article, then what only the snapshot shows.
+"""Represents a live page's state as one string: the article, then what only the snapshot shows.
 
 Article extraction drops the parts that make up an application: controls with their values,
 comments, settings rows. A model sees them in the snapshot, so they become passages too.
@@ -27,7 +27,7 @@ _TARGETS = re.compile(r"(?<=[^\s#*-]) \(→ [^()]*\)$")
 MIN_CONTAINED = 60
 """Minimum length in characters of a displayed line that is left out if a paragraph in the article
 contains it. A shorter one (`Save`, `Ben`) is left out only if the article has the same line next to
-the same neighbour: in other places, it means something else."""
+the same neighbour: in another place, it may mean something else."""
 
 
 def append_shown_lines(document: Document, shown: str, outcome: str = "") -> Document:

@@ -105,7 +105,7 @@ def introduces_next(text: str) -> bool:
 
 
 def split_row(row: str) -> list[str]:
-    """Split a table row into its cells, stripped."""
+    """Split a table row into cells without surrounding spaces."""
     return [cell.strip() for cell in row.strip().strip("|").split("|")]
 
 

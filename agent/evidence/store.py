@@ -26,8 +26,8 @@ NUMBERS_PER_LOOP = 1_000
 STEP_LABEL = "a step of this run"
 """Label of the passages that describe actions; it prevents pages from imitating them."""
 FIRST_RESULT = 501
-"""Number of a loop's first search result. Search results have their own range, so the page numbers
-stay unchanged, and a model can tell `S501` from a page without extra tokens."""
+"""Number of a loop's first search result. Search results have their own range so that they do not
+affect page numbers, and so that a model can tell `S501` from a page without extra tokens."""
 
 _SOURCE_NAME = re.compile(r"\bS\d+\b")
 
@@ -70,7 +70,7 @@ class Source:
         return tuple(p for p in self.passages if p.start < self.shown_from)
 
     def page_of(self, quote: str) -> int | None:
-        """Return the number of the page on which a quote begins; None for unpaged sources."""
+        """Return the number of the page on which a quote begins; None if there are no pages."""
         at = self.text.find(quote)
         before = [p.page for p in self.passages if p.start <= max(at, 0) and p.page is not None]
         return before[-1] if before else None
@@ -154,7 +154,7 @@ class Evidence:
 
     @property
     def is_empty(self) -> bool:
-        """True while no loop of the run has read anything, search results included."""
+        """Whether no loop of the run has read anything yet, not even search results."""
         return not self._lookup.numbers
 
     @property

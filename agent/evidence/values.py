@@ -76,7 +76,7 @@ class ValueIndex:
         self._values |= {float(n) for date in self._dates for n in (date.year, date.day) if n}
 
     def missing(self, facts: Facts) -> tuple[str, ...]:
-        """Return a claim's values that are not in the texts, written as in the claim."""
+        """Return a claim's values, as written in it, that do not occur in the indexed text."""
         missing: list[str] = []
         for figure in facts.figures:
             is_small_count = figure.text.isalpha() and figure.value <= MAX_SMALL_COUNT
@@ -181,7 +181,9 @@ def find_mismatched_numbers(claim: str, quotes: Iterable[str]) -> tuple[str, ...
 
     found = []
     for own in counts:
-        alike = [c for c in counts if c.is_ordinal == own.is_ordinal and {*c.of} & {*own.of}]
+        alike = [
+            c for c in counts if c.is_ordinal == own.is_ordinal and {*c.counted} & {*own.counted}
+        ]
         if own.text.casefold() == "one" or any(map(follows, [own, *alike])):
             continue
         if any(own.is_ordinal == c.is_ordinal and own.counts_same(c) for c in said):
@@ -190,16 +192,16 @@ def find_mismatched_numbers(claim: str, quotes: Iterable[str]) -> tuple[str, ...
 
 
 class _Count(NamedTuple):
-    """A number or ordinal, and the stems of up to three words after it."""
+    """A number or ordinal; `counted` contains the stems of up to three words after it."""
 
     value: float
     is_ordinal: bool
     text: str
-    of: tuple[str, ...]
+    counted: tuple[str, ...]
 
     def counts_same(self, other: _Count) -> bool:
         """Return whether the word after one number is among the next two words after the other."""
-        pairs = ((self.of, other.of), (other.of, self.of))
+        pairs = ((self.counted, other.counted), (other.counted, self.counted))
         return any(a[:1] and a[0] in b[:2] for a, b in pairs)
 
 
@@ -211,9 +213,9 @@ def _counts(text: str) -> Iterator[_Count]:
         if value is None or token.kind == "decade":
             continue
         after = [t.key for t in tokens[at + 1 : at + 4] if t.value is None]
-        of = tuple(stem(key) for key in after if key not in STOP_WORDS)
+        counted = tuple(stem(key) for key in after if key not in STOP_WORDS)
         is_ordinal = rank is not None or token.kind == "ordinal"
-        yield _Count(value, is_ordinal, text[token.start : token.end], of)
+        yield _Count(value, is_ordinal, text[token.start : token.end], counted)
 
 
 def cell_quantities(row: Passage) -> list[Quantity]:

@@ -29,7 +29,7 @@ class Content(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """An export format; `python dev/formats.py` generates docs/archive.md from these.
+    """An export format; `python dev/formats.py` generates docs/archive.md from all formats.
 
     `render` is a `module:function` of this package, imported when needed: it converts a run's
     folder to bytes. `about` and `read_by` are Markdown for the documentation.

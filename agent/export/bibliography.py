@@ -214,7 +214,7 @@ def bibtex_entry(found: Reference) -> str:
 
 
 def _publication_fields(found: Reference) -> dict[str, str]:
-    """Journal or book, volume, number, pages and identifiers, as BibTeX and biblatex name them."""
+    """Return BibTeX fields for the journal or book, volume, number, pages and identifiers."""
     work = found.publication
     fields = {
         "journal" if found.kind == "article" else "booktitle": work.venue, "volume": work.volume,

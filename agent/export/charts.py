@@ -33,7 +33,8 @@ MAX_LABEL_CHARS: Final = 30
 """Maximum length of a label in characters: longer ones do not fit next to the bars."""
 BLOCKS: Final = 24
 """Number of characters in the longest bar of a text chart."""
-_ROW, _LABELS, _BARS, _WIDTH = 26, 220, 300, 640  # pixels: row height, widths of the columns
+# In pixels.
+_ROW_HEIGHT, _LABEL_WIDTH, _BAR_WIDTH, _CHART_WIDTH = 26, 220, 300, 640
 _MARKER = re.compile(r"\[(\d{1,3})\]")
 _MARKS = re.compile(r"\*\*|__|`")
 _RANK_HEADER = re.compile(r"#|no\.?|nr\.?|n°|№|rank|place|position|id", re.IGNORECASE)
@@ -186,7 +187,7 @@ def to_svg(chart: Chart, report: Report) -> Markup:
     low, high = chart.span
     place = partial(_x_position, low=low, high=high)
     rows = [_svg_row(bar, n, place, passage_of(report, bar)) for n, bar in enumerate(chart.bars)]
-    height = _ROW * len(chart.bars)
+    height = _ROW_HEIGHT * len(chart.bars)
     axis = Markup('<line class="axis" x1="{0}" x2="{0}" y1="0" y2="{1}"/>').format(
         place(0.0), height
     )
@@ -195,17 +196,17 @@ def to_svg(chart: Chart, report: Report) -> Markup:
         'viewBox="0 0 {} {}" width="100%">{}</svg></figure>'
     )
     drawn = Markup("").join([*rows, axis])
-    return figure.format(chart.title, f"Chart: {chart.title}", _WIDTH, height, drawn)
+    return figure.format(chart.title, f"Chart: {chart.title}", _CHART_WIDTH, height, drawn)
 
 
 def _x_position(value: float, low: float, high: float) -> float:
     """Return the position of a value, in pixels from the left."""
-    return round(_LABELS + _BARS * (value - low) / (high - low), 1)
+    return round(_LABEL_WIDTH + _BAR_WIDTH * (value - low) / (high - low), 1)
 
 
 def _svg_row(bar: Bar, number: int, place: partial[float], passage: str) -> Markup:
     start, end = sorted((place(0.0), place(bar.value)))
-    top = number * _ROW
+    top = number * _ROW_HEIGHT
     kind = "bar" if bar.holds else "bar unsure"
     shown = bar.shown if bar.holds else f"{bar.shown} (not supported)"
     row = Markup(
@@ -214,8 +215,8 @@ def _svg_row(bar: Bar, number: int, place: partial[float], passage: str) -> Mark
         '<text class="value" x="{}" y="{}">{}</text>'
     ).format(
         f"{bar.label}: {shown}",
-        *(_LABELS - 10, top + 18, _cut(bar.label)),
-        *(kind, start, top + 4, round(max(end - start, 1.0), 1), _ROW - 8),
+        *(_LABEL_WIDTH - 10, top + 18, _cut(bar.label)),
+        *(kind, start, top + 4, round(max(end - start, 1.0), 1), _ROW_HEIGHT - 8),
         *(end + 8, top + 18, shown),
     )
     return Markup('<a href="#{}">{}</a>').format(passage, row) if passage else row

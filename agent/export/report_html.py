@@ -1,4 +1,7 @@
-"""Renders a run as one HTML file without scripts or remote requests, for light, dark and print."""
+"""Renders a run as one HTML file, with light, dark and print styles.
+
+The file has no scripts and makes no remote requests.
+"""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def closest_lines(report: Report) -> list[str]:
 def text_parts(report: Report) -> list[str]:
     """Format a report as Markdown parts: head, answer, unverified sentences, passages, sources.
 
-    They are shown in channels, notifications, and clients of the server and of MCP.
+    Channels, notifications, and clients of the server and of MCP show these parts.
     """
     listed = [f"- {s.text} ({verdict_label(s, report)})" for s in other_unsupported(report)]
     faulty = [f"- {text} ({why})" for text, why in faults(report)] if report.references else []
@@ -315,8 +315,8 @@ def faults(report: Report) -> list[tuple[str, str]]:
 def sentences_to_check(report: Report) -> list[Sentence]:
     """List a draft's undecided sentences with a value that is missing from the cited source.
 
-    In six drafts by an author who did not know the code, these were 16 of 36 faulty sentences and 2
-    of 58 true ones.
+    In six drafts by an author who did not know the code, the list contained 16 of the 36 faulty
+    sentences and 2 of the 58 true ones.
     """
     faulty = faulty_sentences(report)
     undecided = (s for s in report.sentences if s.verdict is VerdictState.UNDECIDED)

@@ -1,6 +1,6 @@
 """Opens a run archive: checks it and unpacks it to a temporary folder.
 
-It contains one folder, named after the run: `report.json`, `report.html`, `journal.jsonl`,
+An archive contains one folder, named after the run: `report.json`, `report.html`, `journal.jsonl`,
 `pages.warc.gz`, `blobs/<sha256>`, timestamps (`head.tsr`, `head.ots`) if there are any, and the
 SHA-256 of each in `manifest-sha256.txt`, in the format of `sha256sum`. The ZIP comment is the
 SHA-256 of all bytes before it, so that any change to the container or its files is detected.

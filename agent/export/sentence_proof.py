@@ -49,7 +49,7 @@ PROOF_FILE = re.compile(
 
 
 class ProofSource(ReportSource):
-    """A source of the sentence: `text` and `page` are file names, `links` lead to the quotes.
+    """A source of the sentence: `text` and `page` are file names, `links` are URLs of the quotes.
 
     `page` is empty if only the text was saved, as for a search result.
     """
@@ -234,7 +234,7 @@ def verify_proof(path: Path, roots: Path | None = None) -> VerifiedProof:
 
 
 def _texts(proof: Proof, folder: Path, flaws: list[RecordFlaw]) -> dict[int, str]:
-    """Read the saved texts, and compare the hashes of texts and pages."""
+    """Read the saved texts, and check the hashes of texts and pages against the proof."""
     texts: dict[int, str] = {}
     for source in proof.sources:
         for name, digest in ((source.text, source.sha256), (source.page, source.page_sha256)):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ModelClient:
-    """One conversation with a model; the journal gets the new messages of each request."""
+    """One conversation with a model; each request's new messages are recorded in the journal."""
 
     model: Model
     system: str

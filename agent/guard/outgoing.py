@@ -1,4 +1,4 @@
-"""Decides what a run may send after it has read private text, depending on who can read it (sinks).
+"""Decides what a run may send after it has read private text, depending on the recipient (sink).
 
 Until private text is read, everything may be sent. Afterwards:
 
@@ -47,7 +47,7 @@ _NUMBER_BITS = 10.0
 """Bits of information in a number of up to three digits in a built URL, such as a page number."""
 _MIN_DIGITS = 7
 """Minimum number of digits that can identify a person: phone, card or account numbers."""
-_MIN_KEY, _MIN_CHARACTERISTIC_KEY, _LONG_KEY = 8, 12, 20
+_MIN_KEY, _MIN_CHARACTERISTIC_KEY, _MIN_SINGLE_CASE_KEY = 8, 12, 20
 """Minimum length of a key in private text, of a key elsewhere, and of a single-case key."""
 _MIN_KEY_CLASS_CHANGES = 0.3
 """Minimum share of a key's characters at which the character class (lower case, capitals, digits)
@@ -268,7 +268,9 @@ class Outgoing:
             plain = _decoded(part).replace("_", " ").replace("-", " ")
             if plain.isascii() and plain.isdigit() and len(plain) <= 3:
                 bits += _NUMBER_BITS
-            elif _has_odd_signs(part) or self._words_not_from_user(plain, site_of(url.href)):
+            elif _has_unusual_separators(part) or self._words_not_from_user(
+                plain, site_of(url.href)
+            ):
                 return None
             else:
                 bits += self._literal_bits(plain)
@@ -282,13 +284,13 @@ class Outgoing:
         if not read.private_for(site):
             return ""
         plain = _decoded(text)
-        if _has_odd_signs(plain):
+        if _has_unusual_separators(plain):
             return "it contains characters that could be an encoded message"
         others = self._words_not_from_user(plain, site)
         shown = read.shown_stems(site) if others else set()
         for word in others:
             if not shown.issuperset(read.stems(word)):
-                return f"“{word}” is not in the question{self._also_in(word)}"
+                return f"“{word}” is not in the question{self._private_source(word)}"
         if self._shown_words + len(others) > MAX_SHOWN_WORDS:
             return f"{MAX_SHOWN_WORDS} words that are not in the question have already been sent"
         # A site that the user named may receive the question's words.
@@ -361,7 +363,7 @@ class Outgoing:
                 runs, run = runs + 1, f" {word} "
         return 2 * math.log2(vocabulary) * (runs + 1)
 
-    def _also_in(self, word: str) -> str:
+    def _private_source(self, word: str) -> str:
         """Name the kind of private text that contains a word, for the reason of a refusal."""
         stem = stem_in(self.provenance.language, word.casefold())
         for kind, _, text in self.provenance.texts:
@@ -377,7 +379,7 @@ def _decoded(text: str) -> str:
     return unicodedata.normalize("NFKC", html.unescape(text))
 
 
-def _has_odd_signs(text: str) -> bool:
+def _has_unusual_separators(text: str) -> bool:
     return not all(_WORD_GAP_RE.fullmatch(gap) for gap in _WORD.split(text))
 
 
@@ -404,10 +406,10 @@ def _identifiers(text: str) -> Iterator[str]:
 
 
 def _is_key(text: str, least: int = _MIN_CHARACTERISTIC_KEY) -> bool:
-    """Return whether a string mixes character classes like a key, a token or encoded data.
+    """Return whether a string mixes character classes as keys, tokens and encoded data do.
 
-    Changes of class are counted, but not from a capital to a lower-case letter: camel-case names
-    therefore have few.
+    What matters is the number of changes between classes. A change from a capital to a lower-case
+    letter is not counted, so camel-case names have few.
     """
     plain = "".join(filter(str.isalnum, text))
     if not plain.isascii() or len(plain) < least:
@@ -417,6 +419,6 @@ def _is_key(text: str, least: int = _MIN_CHARACTERISTIC_KEY) -> bool:
     if len(set(classes)) == 3 and len(pairs) > _MIN_KEY_CLASS_CHANGES * len(plain):
         return True
     longest = max(re.findall(r"[^\W_]+", text), key=len, default="")
-    if len(longest) < _LONG_KEY or longest.isalpha():
+    if len(longest) < _MIN_SINGLE_CASE_KEY or longest.isalpha():
         return False
     return longest.isupper() or longest.isdigit() or sum("d" in pair for pair in pairs) >= 2

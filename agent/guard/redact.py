@@ -27,7 +27,7 @@ _NON_SECRET_RE = re.compile(r"[a-z]+|[A-Z][a-z]+|[A-Z]+|[\d.]+|/.*|.* .*", re.DO
 """Matches values of such variables that are not secret: words, numbers, paths and sentences."""
 _LETTER = r"[^\W_]"
 _TOKEN_START = rf"(?:(?<!{_LETTER})|(?<=%[0-9A-Fa-f]{{2}})|(?<=\\[nrt]))"
-"""Where a token begins, including after an escaped character in a URL or in JSON."""
+"""Matches the start of a token, also after an escaped character in a URL or in JSON."""
 _TOKEN_CONTEXT_CHARS = 3
 """Number of characters before a position that decide whether a token begins there."""
 

@@ -93,7 +93,7 @@ def read_batch(path: Path, flags: Mapping[str, Any]) -> list[BatchItem]:
 
 
 def _rows(path: Path, text: str) -> Iterator[tuple[str, Any]]:
-    """Yield the rows of a file, each with its location as text."""
+    """Yield the rows of a file, each with a description of its location."""
     kind = path.suffix.lower()
     if kind == ".csv":
         yield from _csv_rows(path, text)
@@ -131,8 +131,8 @@ def _csv_rows(path: Path, text: str) -> Iterator[tuple[str, Any]]:
 class Batch:
     """The questions in a file, on their own queue; `out` is the results folder.
 
-    The folder identifies the batch: the same folder continues it, a different one starts a new
-    batch.
+    The folder identifies the batch: using the same folder continues the batch, a different folder
+    starts a new one.
     """
 
     def __init__(
@@ -170,7 +170,7 @@ class Batch:
         return sum(job.state == "done" for job in self.jobs())
 
     def delete_jobs(self) -> None:
-        """Delete the jobs so that all questions run again. Their runs are kept."""
+        """Delete the jobs, so that all questions are researched again; existing runs are kept."""
         self._jobs.delete(f"{self.queue}-")
 
     def jobs(self) -> list[Job]:
@@ -213,7 +213,7 @@ class Batch:
 
 
 class _BatchResult:
-    """An item with the outcome of its job."""
+    """An item with its job's outcome."""
 
     def __init__(self, item: BatchItem, job: Job | None) -> None:
         self.item = item

@@ -1,4 +1,4 @@
-"""Job data: the request, the spec for a worker, the outcome, the public view."""
+"""The data of a job: its request, its spec for a worker, its outcome, and its public view."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class NoSuchJob(UsageError):
 
 
 class JobRequest(BaseModel):
-    """The request: the fields that a job keeps from the queue to the public view.
+    """The fields that a job keeps from the queue to the public view.
 
     `question` is the text of an `ask` or `remind` job, or the target of a `monitor` job. `options`
     are the flags given for the run. `run` is the run's id, the same in every attempt. `after` lists
@@ -101,7 +101,7 @@ class JobSpec(JobRequest):
 
 
 class JobOutcome(BaseModel):
-    """The outcome of one attempt; `report` is the run's report, `again` means it will be retried.
+    """The outcome of one attempt; `report` is the run's report, `again` means a retry follows.
 
     `badge` combines the report's status and verdicts.
     """

@@ -60,7 +60,7 @@ logging.getLogger("dbos").setLevel(logging.CRITICAL)  # the job reports errors
 
 
 class Jobs:
-    """The jobs in a database. Synchronous, thread-safe, a context manager; see `Jobs.open`."""
+    """The jobs in a database: synchronous, thread-safe, and a context manager; see `Jobs.open`."""
 
     def __init__(self, database: JobsDatabase, data_dir: Path) -> None:
         self.database = database
@@ -85,9 +85,8 @@ class Jobs:
         try:
             if jobs._settings.get("version") != VERSION:
                 with FileLock(private_folder(folder / "jobs") / "migration.lock"):
-                    if (
-                        jobs._settings.get("version") != VERSION
-                    ):  # no other process has created them in the meantime
+                    # Another process may have created them in the meantime.
+                    if jobs._settings.get("version") != VERSION:
                         DBOS.migrate(database.url)
                         jobs.register_queue(QUEUE, 4)
                         jobs._settings.put("version", VERSION)
@@ -153,7 +152,7 @@ class Jobs:
         return self.show(spec.id)
 
     def enqueue(self, spec: JobSpec, *, delay: float = 0.0) -> None:
-        """Put an attempt on its queue unless its id exists; it waits for the jobs in `after`."""
+        """Put an attempt on its queue, unless its id exists, to wait for the jobs in `after`."""
         options = enqueue_options(spec, _UNTIL_RELEASED_S if spec.after else delay)
         self.client.enqueue(options, spec.model_dump(mode="json"))
         if spec.after:
@@ -162,8 +161,8 @@ class Jobs:
     def _resolve_after(self, after: Sequence[str]) -> dict[str, Any]:
         """Return the spec fields for the jobs and runs in `after`.
 
-        The new job waits for the jobs. The runs have already ended, so the first one is continued,
-        and the answers of the others are passed on as text.
+        The new job waits for these jobs. Runs have already ended, so the first run is continued,
+        and the answers of the other runs are passed on as text.
         """
         jobs: list[str] = []
         runs: list[RunRecord] = []
@@ -206,7 +205,7 @@ class Jobs:
         return Job.from_row(rows[-1], report=True) if rows else None
 
     def show(self, name: str) -> Job:
-        """Return a job with its report by its id or an unambiguous prefix of it.
+        """Return a job with its report, given the job's id or an unambiguous prefix of it.
 
         Raises `NoSuchJob`.
         """
@@ -253,7 +252,7 @@ class Jobs:
         self.client.cancel_workflow(workflow)
 
     def retry(self, name: str) -> Job:
-        """Retry a job that ended without an answer. Its run continues where it stopped.
+        """Retry a job that ended without an answer, continuing its run where it stopped.
 
         Raises `UsageError` if the job does not exist, has not ended, or has an answer.
         """
@@ -269,13 +268,13 @@ class Jobs:
         return self.show(job.id)
 
     def delete(self, prefix: str) -> None:
-        """Delete all jobs whose ids begin with `prefix`, even running ones. Their runs are kept."""
+        """Delete all jobs whose ids begin with `prefix`, even running ones, but keep their runs."""
         self._delete(row.workflow_id for row in self._rows(prefix))
 
     def remove(self, name: str) -> Job:
-        """Delete a job that has ended. Its run is kept.
+        """Delete a job that has ended, but keep its run.
 
-        Raises `UsageError` if it does not exist or has not ended, or if another job waits for it.
+        Raises `UsageError` if the job does not exist, has not ended, or is awaited by another job.
         """
         job = self.show(name)
         if job.state not in FINAL_STATES:
@@ -296,7 +295,7 @@ class Jobs:
         return removed
 
     def _awaited_job_ids(self) -> set[str]:
-        """Return the ids of jobs that others wait for."""
+        """Return the ids of jobs that other jobs are waiting for."""
         return {name for job in self.list(_UNFINISHED_STATES) for name in job.after}
 
     def _delete(self, workflows: Iterable[str]) -> None:

@@ -1,6 +1,6 @@
-"""Monitor checks: compare the current page or answer with that from the last check.
+"""Monitor checks, which compare the current page or answer with the last check's.
 
-The first check reads a page several times to learn which parts always change.
+The first check reads the page several times to learn which parts always change.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ async def check_monitor(
     ask: Callable[[JobSpec], Awaitable[JobOutcome]],
     recheck: Callable[..., Awaitable[Report]],
 ) -> JobOutcome:
-    """Run the check for a job's monitor; `ask` researches a question, `recheck` checks a report.
+    """Run the check for a job's monitor; `ask` researches a question, `recheck` rechecks a report.
 
     The outcome's status is `first`, `same` or `changed`; its report contains the diff as `answer`.
     """
@@ -226,7 +226,7 @@ async def _open_tab(web: Web, url: str) -> AsyncIterator[Tab]:
 async def page_with_refs(url: str, settings: Options, ref: str = "") -> tuple[str, dict[str, str]]:
     """Return a page's snapshot and, if a ref is given, the locator of its element.
 
-    Raises `UsageError` for an unknown ref, `WebOutOfReach`.
+    Raises `UsageError` for an unknown ref, and `WebOutOfReach` if the page cannot be opened.
     """
     async with (
         open_web(settings, os.environ, request=url) as web,

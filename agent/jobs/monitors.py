@@ -101,7 +101,7 @@ class MonitorChange(BaseModel):
 
 
 class Monitors:
-    """The monitors by name; an unknown name raises `NoSuchJob`."""
+    """All monitors, by name; an unknown name raises `NoSuchJob`."""
 
     def __init__(self, jobs: Jobs) -> None:
         self._jobs = jobs
@@ -193,7 +193,7 @@ class Monitors:
         now: MonitorState,
         diff: str,
     ) -> None:
-        """Store the result of a check, and the change if it is reported."""
+        """Store the result of a check, along with the change if there is one to report."""
         # Write the change first: if the worker dies in between, the check is repeated with the same
         # id.
         if before is not None and diff:

@@ -76,7 +76,7 @@ the form of the block above (prefixed with a tab) or their heading (prefixed wit
 
 
 def read_blocks(body: bytes, content_type: str, css: str = "", words: str = "") -> list[PageBlock]:
-    """Split a page into blocks: those that `css` selects, or those with `words` in or above them.
+    """Split a page into blocks, keeping those selected by `css`, or with `words` in or above them.
 
     Raises `UsageError` for an invalid selector.
     """
@@ -119,7 +119,7 @@ def _path(element: etree._Element) -> str:
 
 
 def learn_noise(reads: Sequence[Sequence[PageBlock]]) -> Noise:
-    """Learn which parts differ between reads of an unchanged page."""
+    """Learn which parts always differ between reads, even if the page has not changed."""
     noise = {(path, f"\n{heading}") for path, heading in _rotating_blocks(reads)}
     by_path: dict[str, list[Counter[str]]] = defaultdict(lambda: [Counter() for _ in reads])
     for n, read in enumerate(reads):
@@ -149,7 +149,7 @@ def learn_noise(reads: Sequence[Sequence[PageBlock]]) -> Noise:
 
 
 def _rotating_blocks(reads: Sequence[Sequence[PageBlock]]) -> Iterator[tuple[str, str]]:
-    """Find rotating blocks: neighbours whose content and order change with each read."""
+    """Find rotating blocks: adjacent blocks whose content and order change with each read."""
     groups: dict[tuple[str, str], list[list[str]]] = defaultdict(lambda: [[] for _ in reads])
     for n, read in enumerate(reads):
         for block in read:
@@ -168,7 +168,7 @@ def diff_blocks(
 ) -> list[Change]:
     """Compare two versions of a page in page order; moved blocks do not count as changes.
 
-    Noise is not reported. If text replaces a noise block, both are reported.
+    Noise is not reported. If other text replaces a noise block, both are reported.
     """
     old, new = _mark_noise(before, noise), _mark_noise(after, noise)
     old_texts = Counter(block.text for block, noisy in old if not noisy)
@@ -177,7 +177,7 @@ def diff_blocks(
     forms = {(b.path, b.form) for b in before} & {(b.path, b.form) for b in after}
 
     def changed(marked: Sequence[tuple[PageBlock, bool]]) -> list[tuple[PageBlock, bool]]:
-        """Drop moved blocks and unchanged noise."""
+        """Remove moved blocks and unchanged noise."""
         return [
             (block, noisy)
             for block, noisy in marked

@@ -106,7 +106,7 @@ class Schedule(BaseModel):
 
 
 class Schedules:
-    """The schedules by name: those of questions and reminders, or of monitors if `watched`.
+    """Schedules by name, for questions and reminders or, if `watched`, for monitors.
 
     An unknown name raises `NoSuchJob`.
     """
@@ -149,7 +149,8 @@ class Schedules:
         """Schedule a question regularly or once; raises `UsageError`.
 
         `when` is five cron fields or plain words, `zone` a tz database name (default: the
-        machine's). It ends at `until`. An existing schedule with the same name is replaced.
+        machine's). The schedule ends at `until`. An existing schedule with the same name is
+        replaced.
         """
         if not question.strip():
             raise UsageError("a schedule needs a question")
@@ -194,7 +195,7 @@ class Schedules:
         return next(one for one in numbered if one not in known)
 
     def remove(self, name: str) -> None:
-        """Delete a schedule. Its jobs are kept."""
+        """Delete a schedule, but keep its jobs."""
         self._table.delete(self.find(name).name)
 
     def run(self, name: str) -> Job:
@@ -225,7 +226,7 @@ def _table(jobs: Jobs) -> NoteTable[Schedule]:
 
 
 def _fire(jobs: Jobs, schedule: Schedule, time: str, *, lane: Lane = "autonomy") -> Job:
-    """Add the job for a firing, or return the one that another worker added for this time."""
+    """Add the job for a firing, or return the job that another worker has added for it."""
     name, origin = f"{schedule.name}-{time}", f"schedule:{schedule.name}"
     asked = schedule.model_dump(include={"kind", "question", "options", "retry", "notify"})
     jobs.enqueue(JobSpec(id=name, lane=lane, origin=origin, **asked))
@@ -286,7 +287,7 @@ def _unparsable_time_error(text: str) -> UsageError:
 
 
 def _day_of_month(text: str) -> str:
-    """Parse a form like `on the 15th of each month` as the last three cron fields, or ""."""
+    """Parse a phrase like `on the 15th of each month` as the last three cron fields, or ""."""
     before, on_the, after = text.partition("on the ")
     day, _, month = after.partition(" of ")
     number = "1" if day == "first" else day[:-2] if day[-2:] in ("st", "nd", "rd", "th") else day

@@ -51,12 +51,12 @@ class SharedPace(HostPace):
                 await asyncio.sleep(max(rest, _POLL_S))
 
     async def take(self, host: str) -> bool:
-        """Claim the turn; returns False if another task claimed it: call `wait` again then."""
+        """Claim the turn; returns False if another task was faster, so call `wait` again."""
         delay = self._delay(host)
         return not delay or await asyncio.to_thread(self._database.take_turn, host, delay)
 
     async def turn(self, name: str, interval: float, patience: float) -> float:
-        """Wait for a search engine's next turn; if that takes over `patience`, return the time."""
+        """Wait for a search engine's next turn, or return the delay if it exceeds `patience`."""
         until = asyncio.get_running_loop().time() + patience
         while True:
             rest = await asyncio.to_thread(self._database.host_rest, name)
@@ -86,7 +86,7 @@ class SharedSpending(Spending):
         self._folder_id = path.read_text(encoding="ascii")
 
     def since(self, day: str) -> float:
-        """Sum the spending since a day, here and elsewhere."""
+        """Sum the spending since a given day, in this folder and in others."""
         return super().since(day) + self.elsewhere(day)
 
     def elsewhere(self, day: str) -> float:

@@ -113,7 +113,7 @@ def _sends_question(question: str) -> Iterable[Sent]:
 
 
 class _TaskTools:
-    """The tool functions. Each call opens the jobs; raises `ToolError`."""
+    """The tool functions; each call opens the jobs database, and may raise `ToolError`."""
 
     def __init__(
         self, open_jobs: Callable[[], Jobs], settings: Mapping[str, Any], targets: tuple[str, ...]
@@ -139,7 +139,7 @@ class _TaskTools:
     async def schedule(
         self, _: ToolContext, task: Task, when: TaskTime, name: str | None = None
     ) -> ToolResult:
-        """Schedule a question. A name that is already in use is rejected; nothing is replaced."""
+        """Schedule a question; a name that is already in use is rejected, not replaced."""
 
         def add(jobs: Jobs) -> dict[str, Any]:
             if name and any(one.name == name for one in _all_schedules(jobs)):
@@ -179,7 +179,7 @@ class _TaskTools:
         condition: str = "",
         ref: str = "",
     ) -> ToolResult:
-        """Watch a page or answer for some time. For a ref, its element's locator is stored."""
+        """Watch a page or answer for some time; a ref is stored as its element's locator."""
         element: dict[str, str] = {}
         if ref:
             tab = require_tab(context)
@@ -237,7 +237,7 @@ def _describe(one: Schedule) -> dict[str, Any]:
 
 
 def _confirm(one: Schedule) -> dict[str, Any]:
-    """Describe the created task, for the model and as the answer of a run that did nothing else."""
+    """Describe the created task, for the model and as the answer if the run did nothing else."""
     row = _describe(one)
     times = f"first {row['next']}" if "until" in row or one.at is None else row["next"]
     ends = f", until {row['until']}" if "until" in row else ""

@@ -1,9 +1,9 @@
-"""A worker's background work: renewing its lease, and a part of the shared work.
+"""A worker's background work: renewing its lease, and doing a share of the common work.
 
 DBOS recovers the workflows of a process that restarts under the same name, but needs a service to
-detect dead processes. Here, the workers' leases replace that service. On the same machine it is a
-file lock, released when the process ends; elsewhere it is a heartbeat in the database that expires
-after `HEARTBEAT_TIMEOUT_S`.
+detect dead processes. Here, the workers' leases replace that service. On the same machine, a lease
+is a file lock that is released when the process ends; elsewhere, it is a heartbeat in the database
+that expires after `HEARTBEAT_TIMEOUT_S`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ jobs."""
 
 
 class WorkerUpkeep:
-    """A worker's lease and the shared work, each in its own thread between start and release.
+    """Renews a worker's lease and does shared work, each in a separate thread.
 
     `on_cut_off` is called if the database has been unreachable for `FENCE_S`.
     """
@@ -94,7 +94,7 @@ class WorkerUpkeep:
         self._stop.set()
 
     def release(self) -> None:
-        """Wait for the threads and release the lease, so that others may take over running jobs."""
+        """Wait for the threads and release the lease, so that other workers can take over jobs."""
         for thread in self._threads:
             thread.join()
         with suppress(DBAPIError):  # unreachable, but the heartbeat will expire
@@ -114,16 +114,15 @@ class WorkerUpkeep:
                     return
 
     def _do_shared_work(self) -> None:
-        """Do the work shared by all workers: recover jobs, release waiting ones, fire schedules.
+        """Do the work shared by all workers: recover jobs, release waiting jobs, fire schedules.
 
-        The workers together do this once a second: the more workers, the less often each one does
-        it.
+        All workers together do this once a second, so the more workers there are, the less often
+        each worker does it.
         """
         wait = UPKEEP_S
         while not self._stop.wait(min(wait * random.uniform(0.5, 1.5), HEARTBEAT_TIMEOUT_S / 2)):
-            with suppress(
-                DBAPIError
-            ):  # either the database comes back, or the missing heartbeat ends this worker
+            # Either the database comes back, or the missing heartbeat ends this worker.
+            with suppress(DBAPIError):
                 living = self._jobs.database.living_workers(HEARTBEAT_TIMEOUT_S)
                 wait = UPKEEP_S * max(1, len(living))
                 self._recover(living)
@@ -160,7 +159,7 @@ class WorkerUpkeep:
 
 
 def _is_free(path: Path) -> bool:
-    """Return whether a worker's lock is free, which means that its process has ended."""
+    """Return whether a worker's lock is free, which means that the worker's process has ended."""
     lock = FileLock(str(path), thread_local=False)
     try:
         lock.acquire(timeout=0)

@@ -63,7 +63,7 @@ _MAX_RECOVERIES: Final = 20
 
 
 class RunStalled(ResearchError):
-    """A run was cancelled because it had not written an event for too long."""
+    """A run was cancelled because it did not write an event for too long."""
 
 
 class RunProgress:
@@ -89,9 +89,9 @@ class WorkerCutOff(ResearchError):
 class Worker:
     """The only worker in this process; `async with Worker(jobs)` works until the block ends.
 
-    `at_once` is the number of parallel jobs (a setting of the queue, for all workers). `queues` are
-    the queues that it takes jobs from; None means all. The main queue's worker starts scheduled
-    jobs. `host_delay` and `stall` are in seconds; `senders` deliver notices to channels.
+    `at_once` is the number of parallel jobs (a setting of the queue, for all workers). `queues`
+    lists the queues from which it takes jobs; None means all. The main queue's worker starts
+    scheduled jobs. `host_delay` and `stall` are in seconds; `senders` deliver notices to channels.
     """
 
     def __init__(
@@ -173,7 +173,7 @@ class Worker:
             self.running.pop(job.id, None)
 
     async def _answer(self, job: JobSpec) -> JobOutcome:
-        """Run a job's question; errors become its outcome."""
+        """Run a job's question; errors become the job's outcome."""
         folder = RunFolder(Runs(self.jobs.data_dir).root / job.run)
         overdue = job.expires is not None and job.expires < time.time() and job.attempt == 1
         if overdue and not folder.journal.exists():
@@ -186,7 +186,7 @@ class Worker:
             run_in_executor=False,  # it is quick, and in a thread it would outlive a cancellation
         )
         try:
-            async with lock:  # a worker that only seemed dead may wake up and continue this run
+            async with lock:  # another worker that only seemed dead may still be running this
                 report = await self._run_watched(job, folder)
         except ResearchError as error:
             # A stalled run is retried once, even if no retry is requested.
@@ -224,7 +224,7 @@ class Worker:
                 await asyncio.wait({working})
 
     async def _run(self, job: JobSpec, folder: RunFolder, progress: RunProgress) -> Report:
-        """Start the run, resume it, or return its report, depending on its journal."""
+        """Depending on the journal, start the run, resume it, or return its report."""
         data = self.jobs.data_dir
         spending = SharedSpending(self.jobs.database, data)
         budgets = await asyncio.to_thread(spending.budgets_here, job.options)
@@ -243,7 +243,7 @@ class Worker:
 
 
 def _context_flags(job: JobSpec, jobs: Jobs, flags: dict[str, Any]) -> dict[str, Any]:
-    """Return the flags that pass on earlier answers: a conversation to continue, and files.
+    """Return flags that pass on earlier answers, as a conversation to continue and as files.
 
     The first answer is continued, and the others become files. The first also becomes a file if its
     journal is on another machine or memory is off.

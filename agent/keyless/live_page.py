@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from agent.types import Observation
 
 Call = tuple[str, "dict[str, Any]"]
-"""A tool's name and a call's parameters."""
+"""The name of a tool, and the parameters of a call."""
 LIVE_TOOLS = frozenset({"OPEN", "CLICK", "TYPE"})
 MAX_PAGES, MAX_ACTIONS = 2, 5
 """Maximum number of pages opened in the browser per question, and of actions on them."""

@@ -148,7 +148,7 @@ def _cite(candidate: Candidate, ranking: Ranking) -> str:
     """
     if candidate.shown_heading:
         return f"{candidate.shown_heading}:\n\n{_item(candidate.passage, candidate.text)}"
-    quote = f"{_in_words(candidate, ranking)} [{candidate.passage.id}]"
+    quote = f"{_format_quote(candidate, ranking)} [{candidate.passage.id}]"
     if candidate.following and candidate.text.endswith("?"):
         answer = excerpt(candidate.following[0], "", ANSWER_SENTENCES)
         return f"{quote} {' '.join(answer.text.removeprefix(FOLDED).split())} [{answer.id}]"
@@ -164,12 +164,12 @@ def _item(passage: Passage, text: str) -> str:
     return "- " + "  \n  ".join(formatted) + f" [{passage.id}]"
 
 
-def _in_words(candidate: Candidate, ranking: Ranking) -> str:
+def _format_quote(candidate: Candidate, ranking: Ranking) -> str:
     """Format a table row as `Header: value (row)`; return a sentence unchanged.
 
-    The name of the row is the cells that the question mentions, otherwise its first cell. Columns
-    whose names the question mentions are included if they have the requested kind of answer;
-    otherwise all columns are included.
+    The row is named after the cells that the question mentions, otherwise after its first cell.
+    Columns whose names the question mentions are included if they have the requested kind of
+    answer; otherwise all columns are included.
     """
     passage, question = candidate.passage, ranking.question
     if passage.kind != "table":

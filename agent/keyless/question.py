@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 class AnswerKind(Enum):
     """The kind of answer that a question asks for; THING if its wording does not show that.
 
-    WAY is how something is done: a sentence that introduces code or steps answers it.
+    WAY is for questions about how something is done, which are answered by a sentence that
+    introduces code or steps.
     """
 
     PERSON = "person"
@@ -93,8 +94,8 @@ _COMPARATIVES = frozenset(
     """older oldest younger youngest earlier earliest first later latest larger largest bigger
     taller longer higher more most""".split()
 )
-_NONE: frozenset[str] = frozenset()
-_MAX_NOUN_WORDS, _NOUN_WITHIN = 3, 6
+_NO_STEMS: frozenset[str] = frozenset()
+_MAX_NOUN_WORDS, _MAX_NOUN_DISTANCE = 3, 6
 _QUOTED = re.compile(r"""["“„«]([^"“”„«»]{1,80})["”“»]""")
 
 
@@ -146,7 +147,9 @@ def analyse(text: str, language: str | None = None) -> Question:
         terms = tuple(dict.fromkeys(stems_in(language, text)))
         # Few languages use capital letters only for names, so only numbers are certain.
         figures = frozenset(term for term in terms if term.isdigit())
-        return Question(text, terms, (), figures, AnswerKind.THING, _NONE, _NONE, language=language)
+        return Question(
+            text, terms, (), figures, AnswerKind.THING, _NO_STEMS, _NO_STEMS, language=language
+        )
     names = tuple(dict.fromkeys([*map(str.strip, _QUOTED.findall(text)), *find_names(text)]))
     name_terms = frozenset(term for name in names for term in name_stems(name))
     name_terms |= {word for word in words(text) if word.isdigit()}
@@ -196,7 +199,7 @@ def _answer_kind(text: str) -> tuple[AnswerKind, Sequence[str], Sequence[str]]:
 def _noun_phrase(following: Sequence[str]) -> list[str]:
     """Return the noun phrase after a question word, or after "is the"; at most three words."""
     phrase: list[str] = []
-    for token in following[:_NOUN_WITHIN]:
+    for token in following[:_MAX_NOUN_DISTANCE]:
         word = token.strip(MARKS).casefold()
         ends = word in STOP_WORDS or (token[:1].isupper() and phrase)
         if ends and phrase:

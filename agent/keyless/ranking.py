@@ -67,7 +67,7 @@ for selecting passages to show. On 40 unseen questions over 25 documents, the fi
 contain 27 answers (25 without these weights); on closed webs, they contain 304 of 396 (305
 without)."""
 
-_NONE: frozenset[str] = frozenset()
+_NO_STEMS: frozenset[str] = frozenset()
 _AMOUNTS = NUMBER_WORDS | {"half", "third", "quarter", "dozen"}
 _REASONS = frozenset("because due reason reasons cause caused since so order therefore".split())
 _SENTENCE_ENDS = tuple(".!?。！？")
@@ -181,7 +181,7 @@ class Ranking:
 
     @functools.cached_property
     def is_insufficient(self) -> bool:
-        """Whether the best candidate does not cover enough of the question for an answer.
+        """Whether the best candidate covers too little of the question for an answer.
 
         A lower share is enough if a page about something named in the question was read. An answer
         to "why" must give a reason, and one to "who" must mention what the person is or did:
@@ -200,7 +200,7 @@ class Ranking:
             stated |= best.bridge.stated
         role = question.role
         return bool(role) and not any(
-            t in stated or self.forms.get(t, _NONE) & stated for t in role
+            t in stated or self.forms.get(t, _NO_STEMS) & stated for t in role
         )
 
     def margin(self, x: Scored) -> float:
@@ -347,8 +347,8 @@ class Ranking:
     def _names_page(self, a: Candidate, b: Candidate) -> bool:
         """Return whether `a` names the subject of `b`'s page, which the question does not name.
 
-        For example, "born in Fredericton" names the page "Diocese of Fredericton" if the question
-        asks for a diocese.
+        For example, if the question asks for a diocese, "born in Fredericton" names the subject of
+        the page "Diocese of Fredericton".
         """
         subject = b.title - (self._topics - self.question.name_terms)
         return subject <= a.stems and not subject <= self._topics
@@ -466,7 +466,7 @@ def _content_stems(text: str) -> frozenset[str]:
 def _sentences(text: str) -> Iterator[str]:
     """Yield a passage's sentences without bullets and footnote markers.
 
-    Wrapped lines are joined. A question in the text is joined with the sentence after it.
+    Wrapped lines are joined. A question in the text is joined with the sentence that follows it.
     """
     lines: list[str] = []
     for line in text.split("\n"):
@@ -528,9 +528,9 @@ def _span_length(terms: Sequence[str | None], wanted: int) -> float:
 
 
 def kind_score(text: str, question: Question) -> float:
-    """Return 1 if the text contains the requested kind and the question does not, otherwise 0.
+    """Return 1 if the text, but not the question, has a value of the requested kind, otherwise 0.
 
-    Return 0.5 if the question does not say what kind it wants. English only.
+    Return 0.5 if the question does not request a kind. English only.
     """
     match question.kind:
         case AnswerKind.DATE:

@@ -100,8 +100,8 @@ async def repair(
 ) -> LoopResult:
     """Have the model correct an answer according to a note; if that fails, keep the first answer.
 
-    `supported` are the supported sentences of the first answer. Those missing from the corrected
-    answer are appended to it; if the model gives up, they become the answer.
+    `supported` lists the supported sentences of the first answer. If the corrected answer lacks any
+    of these sentences, they are appended to it; if the model gives up, they become the answer.
     """
     try:
         corrected = await work.follow_up(result.text, note)

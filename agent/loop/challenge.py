@@ -1,4 +1,4 @@
-"""Searches once for evidence against each central claim of an answer.
+"""Searches once for evidence against each central claim in an answer.
 
 The pages found are evidence like any other: a page that contradicts a claim creates a conflict, and
 a page that agrees counts as an additional independent source. Each search is recorded as
@@ -97,7 +97,7 @@ def without_values(claim: str) -> str:
 async def _challenge(
     work: Orchestrator, judge: ClaimJudge, claim: Sentence, query: str, place: str
 ) -> None:
-    """Search, read the first results that are new to the run, and have the judge compare them."""
+    """Search, read the first results that are new to the run, and have the judge check them."""
     evidence = judge.evidence
     known = {source.n for source in evidence.sources}
     call = ToolCall("WEB_SEARCH", json.dumps({"query": query}, ensure_ascii=False))

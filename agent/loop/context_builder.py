@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 class ContextBuilder:
     """Builds the first messages of a loop: the question with the open page, files and memory.
 
-    `captured` are (type, text) pairs that are added to the prompt. `is_public_run(id)` says whether
-    a run read nothing private. After a call for the main loop, `skills` contains the names of the
-    skills in the prompt, and `layers` the memory layers in it.
+    `captured` contains (type, text) pairs that are added to the prompt. `is_public_run(id)` returns
+    whether a run did not read anything private. After a call for the main loop, `skills` contains
+    the names of the skills in the prompt, and `layers` its memory layers.
     """
 
     context: ToolContext
@@ -53,7 +53,7 @@ class ContextBuilder:
     _loading: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     async def __call__(self, question: str, place: str = MAIN) -> list[Message]:
-        """Build the messages and record that their skills were used.
+        """Build the messages, and record which skills they contain.
 
         Raises `UsageError` for a file that cannot be read.
         """
@@ -112,7 +112,7 @@ class ContextBuilder:
             self.page = page = web.context
             data = {"url": page.url, "title": page.title, "selection": page.selection}
             passages: tuple[Passage, ...] = ()
-            if web.page is not None:  # the page's text in the prompt has no passage ids
+            if web.page is not None:  # the prompt shows the page's text without passage ids
                 source = register_source(self.context, web.page)
                 passages = source.passages
                 line = f"is {source.name}; READ without url gives its passages"
@@ -163,9 +163,9 @@ class ContextBuilder:
     def _add_provenance(self, layers: Layers, shown: str) -> None:
         """Add the text of memory entries and of the page to the run's provenance.
 
-        Layer entries are added only if they occur in `shown`, the text of the messages. Memories
+        Memory entries are added only if they occur in `shown`, the text of the messages. Memories
         are private even if their text comes from the web, because the run that wrote them may have
-        read something private. The exception is facts that a public run found on web pages.
+        read something private. Facts that a public run found on web pages are the exception.
         """
         provenance = self.context.provenance
         for layer in (layers.profile, layers.memories, layers.sessions):

@@ -1,10 +1,11 @@
 """Guided mode: code searches and reads; a small language model only picks the answer's words.
 
-A model of a few billion parameters cannot drive a tool loop, but it can find an answer in passages.
-It is asked once, with a few short passages. Its answer is used only if code can verify it: a
-passage contains its words, and the question's names and figures are on the same page, or in a
-passage that mentions this page's title. If the passages only identify the subject of the question,
-the model names the subject, code looks it up, and the model is asked again (a second hop).
+A model with a few billion parameters cannot drive a tool loop, but it can find an answer in
+passages. The model is asked once, with a few short passages. Its answer is used only if code can
+verify it: a passage contains its words, and the question's names and figures are on the same page,
+or in a passage that mentions this page's title. If the passages only identify the subject of the
+question, the model names the subject, code looks it up, and the model is asked again (a second
+hop).
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ class AnswerLocation(NamedTuple):
 
 
 class GuidedModel(ModelWrapper):
-    """Does the research in code; the inner model only picks the answer's words."""
+    """A model that does the research in code; the inner model only picks the answer's words."""
 
     sees = False
     native = False
@@ -83,15 +84,15 @@ class GuidedModel(ModelWrapper):
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:  # noqa: ARG002 - the inner model has its own prompt
         """Return the next tool calls, a cited answer, or NOT_FOUND; raises `ModelError`."""
         if messages[-1].content == SEARCHES:
-            # Guided mode may start in the middle of a conversation, before anything was read. The
-            # model's own attempts are left out.
+            # Guided mode may start in the middle of a conversation, before anything was read.
+            # Ignore the model's earlier attempts.
             asked_at = max(n for n, message in enumerate(messages) if message.question)
             messages = messages[: asked_at + 1]
         questions = [message.question for message in messages if message.question]
         question = questions[-1] if questions else ""
         hop = _current_hop(messages)
 
-        # Code searches and reads; in a second hop it only reads.
+        # Code searches and reads; in a second hop, it only reads.
         calls = self._researcher.next_calls(messages) or []
         if calls and (hop is None or calls[0].name == "READ"):
             tags = "\n".join(f"<<TOOL:{call.name}:{call.param}>>" for call in calls)
@@ -108,7 +109,7 @@ class GuidedModel(ModelWrapper):
         else:
             reply = await self._model.reply(prompt("guided"), request)
 
-        # Find these words in the passages. If they do not answer the question, a second hop may.
+        # Find these words in the passages. If they do not answer the question, try a second hop.
         words, number = _read_reply(reply.text)
         found = _locate(words, number, passages)
         if found is None:
@@ -203,11 +204,11 @@ def second_hop(name: str, leading: Passage, question: str) -> str:
 
 
 def lacks_requested_place(found: AnswerLocation, question: str) -> bool:
-    """Whether the question asks for a kind of place ("in what city") that the passage lacks.
+    """Whether the question asks for a kind of place ("in what city") that is not in the passage.
 
-    If so, the words found are probably not the place, but can be used to look it up. This applies
-    to 7 of 9 two-hop development questions, and to 1 of 300 one-hop questions, for which the second
-    hop finds the same answer.
+    If so, the words found probably do not name the place, but can be used to look it up. This
+    applies to 7 of 9 two-hop development questions, and to 1 of 300 one-hop questions, for which
+    the second hop finds the same answer.
     """
     asked = analyse(question)
     asks_for_place = asked.kind is AnswerKind.PLACE and bool(asked.focus)
@@ -236,7 +237,7 @@ def _current_hop(messages: Sequence[Message]) -> tuple[str, Passage] | None:
 
 
 def _leads_to_page(leading: Passage, passage: Passage, question: str, near: frozenset[str]) -> bool:
-    """Whether `leading` mentions the page of `passage` and contains the values that page lacks."""
+    """Whether `leading` mentions the page of `passage` and contains the values missing there."""
     title = set(content_words(bare_title(_page_title(passage))))
     names_page = bool(title) and title <= set(content_words(leading.text))
     missing = missing_values(question, near | _stems(leading))
@@ -250,7 +251,7 @@ def _open_words(question: str, leading: Passage) -> str:
 
 
 def _locate(words: str, number: int, passages: Sequence[Passage]) -> AnswerLocation | None:
-    """Find the passage with the answer's words: try the numbered one, then all (models miscount).
+    """Find the passage with the answer's words, trying the numbered one first (models miscount).
 
     If no passage contains the words as a phrase, look for a sentence that contains all of them in
     any form. Small models omit words ("bridge across the Tyne" for "a bridge was built across the
@@ -281,7 +282,7 @@ def _stems_by_source(messages: Sequence[Message]) -> dict[int, frozenset[str]]:
 
 
 def missing_values(question: str, near: frozenset[str]) -> list[str]:
-    """Return the names and figures of the question whose stems are not in `near`."""
+    """Return the question's names and figures whose stems are not in `near`."""
     missing = []
     for number, word in enumerate(question.replace("’", "'").split()):
         is_figure = any(c.isdigit() for c in word)
@@ -330,7 +331,7 @@ def _find(text: str, phrase: str) -> tuple[int, int] | None:
 
 
 def _find_spread(text: str, phrase: str) -> tuple[int, int] | None:
-    """Find a sentence with the stems of all words in a phrase; returns their overall span."""
+    """Find a sentence that contains the stems of all words in a phrase; returns their span."""
     wanted = {_stem(word) for word, _, _ in _tokens(phrase)}
     if not wanted:
         return None

@@ -1,10 +1,10 @@
-"""The judge: a model that decides sentences that code could not, using only the passages.
+"""The judge: a model that checks, using only the passages, claims that code cannot decide.
 
-One request judges all undecided sentences of an answer, and whether the answer addresses the
-question; if no sentence is undecided, a short request asks only the latter. Passages from other
-pages that may disagree with the answer are added. The judge does not see the conversation in which
-the answer was written. A *supported* or *contradicted* verdict must quote words about the claim
-from the passages; if it does not, the judge is asked once more.
+One request asks about all undecided sentences of an answer, and whether the answer addresses the
+question; if no sentences are undecided, a short request asks only the latter. The request includes
+passages from other pages that may disagree with the answer. The judge does not see the conversation
+in which the answer was written. A *supported* or *contradicted* verdict must quote words about the
+claim from the passages; if it does not, the judge is asked once more.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _DISPUTE_LINE_RE = re.compile(
 _CITATION_RE = re.compile(r"\s*\[S\d[^\]]*\]")
 PASSAGE_ID_RE = re.compile(r"S\d+¶\d+")
 _JOINING_WORDS = frozenset({"and", "but", "or", "then", "with", "und", "from", "in"})
-"""Words in a line that only connect two quotations."""
+"""Words that only connect two quotations in a line."""
 
 _STATES_BY_WORD = {
     "supported": (VerdictState.SUPPORTED, "the passages say this in other words"),
@@ -107,7 +107,7 @@ def _claim_key(claim: str, passages: Sequence[Passage]) -> ClaimKey:
 
 @dataclass(frozen=True, slots=True)
 class PluginJudge:
-    """A plug-in that judges single claims, used instead of a model."""
+    """A plug-in that judges individual claims, used instead of a model."""
 
     decide: Judge
 
@@ -123,9 +123,9 @@ def find_undecided_claims(answer: str, evidence: Evidence) -> dict[str, Sequence
 
 @dataclass(slots=True)
 class ClaimJudge:
-    """Asks a model about claims and stores its verdicts; calling the object looks one up.
+    """Asks a model about claims and stores its verdicts, which are looked up by calling the object.
 
-    If there is no `model`, or it does not judge, all claims stay undecided. `answers` is the
+    If there is no `model`, or the model cannot judge, all claims stay undecided. `answers` is the
     judge's opinion on how far the answer addresses the question, None if it gave none. `disputes`
     lists the passages that disagree with the answer.
     """
@@ -144,7 +144,7 @@ class ClaimJudge:
 
     @property
     def can_judge(self) -> bool:
-        """Whether there is a plug-in, or a model that can judge."""
+        """Whether a judge is available: a plug-in, or a model that can judge."""
         if isinstance(self.model, PluginJudge):
             return True
         return self.model is not None and takes(self.model, Task.JUDGE)
@@ -175,7 +175,7 @@ class ClaimJudge:
     async def decide(
         self, claims: Claims, place: str, answer: str = "", *, asks_answer: bool = False
     ) -> bool:
-        """Decide claims in one request; those already decided are skipped.
+        """Decide claims in one request, skipping those that are already decided.
 
         Returns False if the request failed: the failure is recorded, and the claims stay undecided.
         `answer` is the text that contains the claims; with `asks_answer`, the judge is also asked
@@ -262,7 +262,7 @@ class ClaimJudge:
         for row in rows:
             if "disputed" in row:
                 dispute = Dispute(row["disputed"], row["passage"], row["quote"])
-                if dispute not in self.disputes:  # a resumed run loads them twice
+                if dispute not in self.disputes:  # a resumed run loads disputes twice
                     self.disputes.append(dispute)
                 continue
             if "answers" in row:
@@ -276,8 +276,8 @@ class ClaimJudge:
 def judge_system(*, asks_answer: bool = False, acts: bool = False, rivals: bool = False) -> str:
     """Return the judge's system prompt.
 
-    It may also ask about the run's actions (`acts`), about passages from other pages that may
-    disagree (`rivals`), and whether the question is answered.
+    The prompt may also ask about the run's actions (`acts`), about passages from other pages that
+    may disagree (`rivals`), and whether the question is answered.
     """
     wanted = {"judge-acts": acts, "judge-rivals": rivals, "judge-answer": asks_answer}
     parts = (JUDGE, *(part for part, is_wanted in wanted.items() if is_wanted))
@@ -285,7 +285,7 @@ def judge_system(*, asks_answer: bool = False, acts: bool = False, rivals: bool 
 
 
 def cites_action_results(claims: Claims, evidence: Evidence) -> bool:
-    """Whether claims cite the state of a page after one of the run's actions."""
+    """Whether any claim cites a page's state after one of the run's actions."""
     numbers = {passage.source for passages in claims.values() for passage in passages}
     return any((source := evidence.source(n)) and source.step for n in numbers)
 
@@ -303,7 +303,7 @@ def answer_check_request(
 
 
 def group_by_sources(claims: Claims) -> dict[str, Sequence[Passage]]:
-    """Reorder claims so that those citing the same sources are adjacent."""
+    """Reorder claims so that claims citing the same sources are adjacent."""
     groups: dict[tuple[int, ...], dict[str, Sequence[Passage]]] = {}
     for claim, passages in claims.items():
         groups.setdefault(_source_numbers(passages), {})[claim] = passages
@@ -317,13 +317,13 @@ def _source_numbers(passages: Iterable[Passage]) -> tuple[int, ...]:
 def judge_request(
     claims: Claims, evidence: Evidence, answer: str = "", rivals: Sequence[Passage] = ()
 ) -> str:
-    """Write the request to a judge: question and answer, then claims with their passages.
+    """Write the request to a judge: the question, the answer, and claims with their passages.
 
     Claims are numbered from 1. Adjacent claims that cite the same sources share one block of
-    passages. Each passage is shown with the ones before and after it, their headings and the page's
-    title. A passage is shown only once; later claims refer back to it. Next come the passages cited
-    by the answer's other sentences, since they show who or what a claim is about. Passages from
-    other pages that may disagree (`rivals`) come last.
+    passages. Each passage is shown with its neighbours, their headings and the page's title. A
+    passage is shown only once; later claims refer back to it. Next come the passages cited by the
+    answer's other sentences, since they show who or what a claim is about. Passages from other
+    pages that may disagree (`rivals`) come last.
     """
     parts = []
     if evidence.question:
@@ -386,7 +386,7 @@ def read_verdicts(
     """Read a judge's reply, which has one numbered line per claim; other claims stay undecided.
 
     Returns the verdicts and, if the reply contains it, how far the answer addresses the question. A
-    claim whose quote occurs only on a page that it does not cite becomes undecided.
+    claim becomes undecided if the quote occurs only on a page that it does not cite.
     """
     cases = list(claims.items())
     decided: dict[ClaimKey, Verdict] = {}
@@ -432,7 +432,7 @@ def _read_answers(reply: str) -> Answers | None:
 
 
 def read_disputes(reply: str, answer: str, rivals: Iterable[Passage]) -> list[dict[str, Any]]:
-    """Read which passages disagree with an answer, as rows for the record.
+    """Parse from a reply which passages disagree with an answer, as rows for the record.
 
     Lines that do not quote both the answer and a passage are skipped.
     """
@@ -512,7 +512,7 @@ def _split_line(rest: str, texts: Sequence[str]) -> tuple[list[str], str]:
 
 
 def _find_quotation(quotation: str, texts: Sequence[str]) -> list[str]:
-    """Find each part of a quotation in `texts`, as spelled there; empty if one is missing."""
+    """Find each part of a quotation in `texts`, as spelled there; empty if any part is missing."""
     parts = split_ellipses(quotation)
     found = [next(filter(None, (find_words(part, text) for text in texts)), "") for part in parts]
     return found if all(found) else []

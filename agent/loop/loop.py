@@ -1,4 +1,4 @@
-"""The agent loop: query the model, execute the tools it calls, show it the results, repeat.
+"""The agent loop: query the model, run the tools that it calls, show the results, repeat.
 
 `Loop.run` takes steps until the model answers or a limit is reached. If a reply neither calls a
 tool nor is acceptable as an answer, the model gets a note about the problem.
@@ -84,10 +84,10 @@ class LoopResult:
 class Loop:
     """One conversation with a model, from the question to the final text.
 
-    `place` identifies the loop in every event of the run. `guard` detects repeated calls; None
-    disables this. `guides` are help texts that are added when a tool is first used; without them,
-    any reply is accepted as is. `planned` is the number of steps in the plan, or 0 if there is no
-    plan. `messages` is the conversation so far.
+    `place` identifies the loop in the run's events. `guard` detects repeated calls; None disables
+    this. `guides` are help texts that are added when a tool is first used; without them, any reply
+    is accepted as is. `planned` is the number of steps in the plan, or 0 if there is no plan.
+    `messages` is the conversation so far.
     """
 
     model: Model
@@ -141,7 +141,7 @@ class Loop:
     async def step(self) -> str | None:
         """Query the model once and process its reply; returns the final text if it answers.
 
-        Raises `LimitReached` if no step is left.
+        Raises `LimitReached` if there are no steps left.
         """
         reply = await self.query()
         if reply.calls:
@@ -183,8 +183,8 @@ class Loop:
         places = [f"{step}/{n}" for n in range(1, len(calls) + 1)]
         for call, place in zip(calls, places, strict=True):
             self.record("tool.call", place, name=call.name, param=call.param)
-        # Calls run concurrently, but their results are processed in the order of the tags: source
-        # numbers and the record must not depend on which call was faster.
+        # Calls run concurrently, but their results are processed in tag order, so that source
+        # numbers and the record do not depend on which call was faster.
         finishes = await asyncio.gather(*map(self.tools.run, calls, places))
         results = [finish() for finish in finishes]
         parts = [format_results(results)]
@@ -202,7 +202,7 @@ class Loop:
         return Message("user", text, images, tuple(results))
 
     def _rejection_note(self, reply: Reply) -> str:
-        """Return a note about a reply's fault; "" if the reply is acceptable as an answer."""
+        """Return a note on why a reply is rejected; "" if the reply is acceptable as an answer."""
         # If the model did not finish its thought, it is unclear what it wanted to do.
         if not reply.text and (reply.unclosed or (self.guard and reply.thoughts)):
             note = self._repetition_note(self.guard.check_thought()) if self.guard else ""
@@ -223,7 +223,7 @@ class Loop:
         """Return a note for a model that answers before reading anything; "" if none is needed.
 
         A model that searched and then gave up is asked to read. A model that did not call a tool is
-        asked to call one; if it stops again, guided mode starts.
+        asked to do so; if it stops again, guided mode starts.
         """
         observed = [o for message in self.messages for o in message.observations]
         only_searched = bool(observed) and all(o.tool == "WEB_SEARCH" for o in observed)
@@ -241,7 +241,7 @@ class Loop:
         elif self._nudges == 0:
             note = NUDGE.format(call=EXAMPLE_CALL)
         else:
-            # The context of the question (files, memory, earlier turns) may contain the answer.
+            # The question's context (files, memory, earlier turns) may contain the answer.
             if self._has_context(reply) or not start_guided_mode(self.model):
                 return ""
             note = SEARCHES
@@ -298,7 +298,7 @@ class Loop:
         client = ModelClient(self.model, prompt("steps"), self.budget, self.record)
         failure = "old steps were removed without a summary"
         messages = [Message("user", request)]
-        # The step's own timeout applies to this request too.
+        # The step's timeout applies to this request as well.
         reply = await client.try_ask(place, messages, failure, seconds=None)
         if reply and (notes := inert(reply.text).strip()):
             self.window.put_notes(notes, steps, self.messages)

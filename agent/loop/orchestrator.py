@@ -1,4 +1,4 @@
-"""Answers one question: in one loop, by parallel subtasks, or as a report in sections."""
+"""Answers one question: in one loop, with parallel subtasks, or as a report in sections."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Orchestrator:
     texts of a loop, which are added when a tool is first used. `context_window` is in tokens.
     `join_loops(text)` rewrites citations so that a page that several loops read has one id.
     `approval` asks the user to approve the plan before any search; None for runs without approval.
-    `kept` are the sections of an earlier report: those with text are kept, the others are
+    `kept` contains the sections of an earlier report: sections with text are kept, the others are
     researched.
     """
 
@@ -214,7 +214,7 @@ class Orchestrator:
         return LoopResult(strip_tool_calls(reply), _first_limit(results))
 
     async def _fill_gaps(self, question: str, answer: LoopResult) -> LoopResult:
-        """Have the model list the gaps in its draft, and research them, `effort.rounds` times."""
+        """Have the model list and research the gaps in its draft, up to `effort.rounds` times."""
         for number in range(1, self.effort.rounds + 1):
             if answer.limit or self.budget.steps_left < MIN_STEPS:
                 break
@@ -259,7 +259,7 @@ class Orchestrator:
         frame = await self._ask_once(CLOSING, self.system, messages, final=True)
         notes = await self.objections({CLOSING: strip_tool_calls(frame)} if frame else {})
         if frame and notes:
-            # A frame with an unsupported sentence is corrected once, as sections are.
+            # Like a section, a frame with an unsupported sentence is corrected once.
             messages += [Message("assistant", frame), Message("user", notes[CLOSING])]
             place = f"{CLOSING}/again"
             frame = await self._ask_once(place, self.system, messages, final=True) or frame
@@ -312,10 +312,10 @@ class Orchestrator:
             self.budget.subtask_steps += sum(budget.steps for budget in budgets)
 
     async def _correct(self, by_place: dict[str, LoopResult]) -> dict[str, LoopResult]:
-        """Correct each section with an unsupported sentence once.
+        """Have each section that contains an unsupported sentence corrected once.
 
-        All sections are checked together, so that the judge is shown a page only once if several of
-        them cite it.
+        All sections are checked together, so that the judge sees a page only once even if several
+        sections cite it.
         """
         by_place = dict(by_place)
         notes = await self.objections(
@@ -363,7 +363,7 @@ class Orchestrator:
     ) -> str | None:
         """Send one request; returns None if it fails, and records the failure.
 
-        The `final` request, which produces the answer, may use the reserve of time and money.
+        The `final` request, which produces the answer, may use the reserved time and money.
         """
         client = ModelClient(self.model, system, self.budget, self.record)
         seconds = self.budget.seconds_left(reserve=not final)

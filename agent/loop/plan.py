@@ -1,4 +1,4 @@
-"""Requests for a plan (subtasks or steps) and a draft's open points, and parsing the replies."""
+"""Requests for a plan (subtasks or steps) and for a draft's open points, and reply parsing."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ _SINGLE_TASK_RE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Subtask:
-    """A part of a request, with the numbers (from 0) of the earlier parts it depends on.
+    """A part of a request, with the numbers (from 0) of the earlier parts on which it depends.
 
-    `dependent` is also true if the subtasks that it names do not exist.
+    `dependent` is also true if the subtask depends on parts that do not exist.
     """
 
     task: str
@@ -50,9 +50,9 @@ class Subtask:
 
 @dataclass(frozen=True, slots=True)
 class StepPlan:
-    """The planned steps for a question that is not split, each with a fallback step (or "").
+    """The planned steps for a question without subtasks, each with a fallback step (or "").
 
-    `budget` is the number of rounds of tool calls that it should take.
+    `budget` is the number of rounds of tool calls that the plan should take.
     """
 
     steps: tuple[tuple[str, str], ...]
@@ -92,19 +92,19 @@ def read_plan(reply: str) -> list[Subtask]:
 
 
 def _dependencies(row: dict[str, Any], number: int) -> tuple[tuple[int, ...], bool]:
-    """Read the earlier subtasks that subtask `number` depends on, and whether it names any."""
+    """Read which earlier subtasks subtask `number` depends on, and whether it depends on any."""
     values = row.get("dependsOn")
     if isinstance(values, str | int):  # a single number: `0` or `"0"`
         values = [values] if values != "" else []
     values = values if isinstance(values, list) else []
     numbers = [int(n) if isinstance(n, str) and n.isdecimal() else n for n in values]
-    # `type`, since JSON's `true` is an `int` in Python.
+    # Compare `type`, since JSON's `true` is an `int` in Python.
     earlier = [n for n in numbers if type(n) is int and 0 <= n < number]
     return tuple(dict.fromkeys(earlier)), bool(values)
 
 
 def read_steps(reply: str, max_steps: int) -> StepPlan | None:
-    """Read the steps from a reply that does not split the question; None if fewer than two.
+    """Read the steps from a reply without subtasks; None if there are fewer than two.
 
     The budget defaults to the number of steps, and is at most `max_steps`.
     """
@@ -134,7 +134,7 @@ def missing_request(question: str, draft: str, most: int) -> Message:
 
 
 def read_points(reply: str, most: int) -> list[str]:
-    """Read the open points from a reply; empty if it has no list of strings."""
+    """Read the open points from a reply; empty if the reply does not contain a list of strings."""
     rows = loose_object(reply).get("open")
     if not isinstance(rows, list):
         return []

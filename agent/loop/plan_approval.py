@@ -1,7 +1,7 @@
 """The plan that the user edits and approves before the run starts searching (`--plan`).
 
-A plan is shown as Markdown, so that any editor works: a search is a list item; a report section is
-a heading followed by its task and its searches.
+A plan is shown as Markdown, so that it can be edited in any editor: a search is a list item; a
+report section is a heading followed by its task and its searches.
 """
 
 from __future__ import annotations
@@ -100,12 +100,11 @@ class ResearchPlan:
 
 @dataclass(slots=True)
 class PlanApproval:
-    """Gets a plan approved by the user, or from the record of a run that is being resumed.
+    """Gets the user's approval of a plan, or reads it from the record when a run is resumed.
 
     `edit` shows the user a plan, and is None if no user is available; `user` can be asked one
     question per run. `note` receives the text that the user typed. `answered` and `approved` are
-    the recorded values, None if there are none; an empty `approved` means that the user stopped the
-    run.
+    the recorded answer and plan, or None; an empty `approved` means that the user stopped the run.
     """
 
     edit: EditPlan | None = None
@@ -116,7 +115,7 @@ class PlanApproval:
     approved: str | None = None
 
     async def clarify(self, question: str) -> str:
-        """Ask the user what they meant; empty if they do not answer, or cannot be asked."""
+        """Ask the user a clarifying question; empty if they do not answer or cannot be asked."""
         if self.answered is None and self.user is not None:
             self.answered = " ".join((await self.user.ask(question)).split())
             self.record("plan.clarified", PROPOSAL, question=question, answer=self.answered)

@@ -1,4 +1,4 @@
-"""Follows a citation once: a page that cites another source for a claim is a secondary source.
+"""Follows the citations of secondary sources: pages that cite another source for a claim.
 
 A claim is secondary if each page that supports it links to another site in the same sentence. The
 first address linked there is read; if that page supports the claim, it is the primary source.
@@ -69,7 +69,7 @@ async def follow_citations(
 
 
 def _links_beside(quotes: list[str], page: Page) -> list[str]:
-    """Return the links to other sites in the sentences of a page that contain the quotes."""
+    """Return the links to other sites in the sentences of a page that contain a quote."""
     if page.document is None:
         return []
     found: dict[str, None] = {}
@@ -81,7 +81,7 @@ def _links_beside(quotes: list[str], page: Page) -> list[str]:
 
 
 def links_in_sentences(markdown: str, quotes: list[str]) -> list[str]:
-    """Return the link targets in those of a paragraph's sentences that contain a quote."""
+    """Return the link targets in the sentences of a paragraph that contain a quote."""
     urls: list[str] = []
 
     def number(match: re.Match[str]) -> str:

@@ -62,7 +62,7 @@ class _FruitlessCall(NamedTuple):
 
 @dataclass(slots=True)
 class RepetitionGuard:
-    """Watches the calls of one loop."""
+    """Detects repetition in one loop's calls."""
 
     _seen: set[bytes] = field(default_factory=set)
     _fruitless: list[_FruitlessCall] = field(default_factory=list)
@@ -73,7 +73,7 @@ class RepetitionGuard:
     def check_calls(self, results: Sequence[Observation]) -> Repetition | None:
         """Count the calls of a step; returns the repetition to report to the model, if any.
 
-        Raises `LimitReached` if it was already reported.
+        Raises `LimitReached` if the same kind was already reported.
         """
         self._thoughts = 0
         # All calls are counted, including those after the first repetition.
@@ -82,7 +82,7 @@ class RepetitionGuard:
         return self._note_or_end(repetitions[0] if repetitions else None)
 
     def check_thought(self) -> Repetition | None:
-        """Count a reply without a call or an answer; returns and raises as `check_calls` does."""
+        """Count a reply without a call or an answer; returns and raises like `check_calls`."""
         self._thoughts += 1
         return self._note_or_end("thinking" if self._thoughts >= MAX_THOUGHTS else None)
 

@@ -1,4 +1,4 @@
-"""Reports in sections: their outline, their tasks, and joining the sections.
+"""Reports in sections: reads the outline, writes the tasks, and joins the sections.
 
 The text of each section is kept as written: its citations refer to the run's passages, so they stay
 valid. The model adds a summary above the sections, and a list of disputed and unknown points below
@@ -36,7 +36,7 @@ _NONE_WORDS: Final = frozenset({"", "none", "nothing", "no", "not applicable", "
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section: its heading, its task, and its text once written.
+    """A section: its heading, its task, and, once written, its text.
 
     `searches` are the searches that the user approved.
     """
@@ -89,7 +89,7 @@ def section_task(question: str, section: Section, outline: Sequence[Section]) ->
 
 
 def approved_searches(searches: Sequence[str]) -> str:
-    """Write the instruction to make the searches that the user approved."""
+    """Write the instruction to run the searches that the user approved."""
     listed = "\n".join(f"- {search}" for search in searches)
     return (
         "The user approved these searches. Make them first, as they are written; search for "
@@ -104,7 +104,7 @@ def closing_request(sections: Sequence[Section]) -> str:
 
 
 def put_together(sections: Sequence[Section], frame: str) -> str:
-    """Join the sections and their frame into one Markdown text."""
+    """Join the sections and their frame into one Markdown document."""
     written = [section for section in sections if not section.failed]
     if not written:
         return f"{NOT_FOUND} None of the sections could be written from the pages that were read."
@@ -123,7 +123,7 @@ def put_together(sections: Sequence[Section], frame: str) -> str:
 
 
 def _split_summary_parts(frame: str) -> dict[str, str]:
-    """Split the frame into parts by words in its headings; parts that say “none” are omitted.
+    """Split the frame into parts by words in its headings, omitting parts that only say “none”.
 
     A frame without headings is the summary.
     """

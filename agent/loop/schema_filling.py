@@ -1,4 +1,4 @@
-"""Filling in a JSON Schema from the passages of a run, by the model or by code.
+"""Fills in a JSON Schema from a run's passages, with the model or with code.
 
 Code finds numbers, dates, choices and names in the sentences about a field. Booleans, lists and
 free text need a language model.
@@ -47,7 +47,7 @@ _NAME_PART_RE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 @dataclass(slots=True)
 class SchemaFiller:
-    """Fills in a schema from what a run has read.
+    """Fills in a schema from the passages that a run has read.
 
     The model of `work` is asked once, and a second time to correct errors.
     """
@@ -94,7 +94,7 @@ class SchemaFiller:
         return check_values(draft, self.schema, evidence, self.judge)
 
     def _request(self, question: str, answer: str) -> str:
-        """Write the request; passages cited by the answer come before those found for fields."""
+        """Write the request, with passages cited by the answer before passages found for fields."""
         evidence, room = self.judge.evidence, MAX_PASSAGES_CHARS
         found = {passage.id: passage for passage in cited_passages(answer, evidence)}
         for field in self.schema.fields():
@@ -147,10 +147,10 @@ def fill_by_rules(schema: Schema, question: str, evidence: Evidence) -> ValuesDr
 
 
 def _find_value(field: Field, question: str, evidence: Evidence) -> tuple[Any, str] | None:
-    """Find the value of a field, and the id of its passage.
+    """Find a field's value, and the id of its passage.
 
-    Sentences with a value are ranked by how many words of the field they contain, then by how many
-    words of the question they and their page's title contain.
+    Sentences with a value are ranked by the number of the field's words that they contain, then by
+    the number of the question's words that they and their page's title contain.
     """
     # Both `firstLit` and `first_lit` become `first lit`.
     spelt = " ".join(part for name in field.path for part in _NAME_PART_RE.findall(name))

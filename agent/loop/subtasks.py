@@ -1,4 +1,4 @@
-"""Tool calls of parallel loops: each loop has its own page, which is saved for resuming the run."""
+"""Tool calls in parallel loops. Each loop has its own page, which is saved for resuming."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class SubtaskCalls:
         """Return the run's context for the main loop, or a copy without an open page for a subtask.
 
         Each subtask numbers its sources separately and has its own share of `max_sources`, so that
-        neither depends on which loop is faster.
+        the results do not depend on which loop is faster.
         """
         context, interrupted = self._context, self._interrupted_pages.get(loop)
         if loop == MAIN:
@@ -85,7 +85,7 @@ class SubtaskCalls:
 
 
 class SavedPages:
-    """Saves the page that each loop of a run has open, and the browser's storage state.
+    """Saves each loop's open page, and the browser's storage state.
 
     `start` is the `--storage-state` file with which the browser was started. Data of sites with
     saved `logins` is encrypted and stored with these logins rather than in the folder.
@@ -109,7 +109,7 @@ class SavedPages:
         self._lock = asyncio.Lock()
 
     async def save(self, web: Web | None, place: str) -> None:
-        """Save the state after a call; nothing is saved if the page does not respond."""
+        """Save the state after a call, unless the page does not respond."""
         if web is None or web.tab is None:
             return
         loop, url = place.partition("/")[0], web.tab.url

@@ -1,4 +1,4 @@
-"""Removes addresses and references from an answer that the run never saw, as models invent them."""
+"""Removes addresses and references that the run never saw from an answer; models invent them."""
 
 from __future__ import annotations
 

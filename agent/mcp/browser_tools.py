@@ -1,8 +1,9 @@
 """Browser tools with the names and arguments of playwright-mcp.
 
 Pages are shown within a token budget; actions return what changed. A dialog stays open until it is
-answered. Elements are named by a snapshot ref, or a selector that matches exactly one. Running
-a script in the page is an action like a click: if the user is logged in there, it needs approval.
+answered. Elements are identified by a ref from a snapshot, or by a selector that matches exactly
+one element. Running a script in the page is an action like a click: if the user is logged in there,
+it needs approval.
 """
 
 from __future__ import annotations
@@ -366,7 +367,7 @@ class BrowserTools:
 
     @staticmethod
     async def _ref(tab: Tab, target: str | ElementHandle | None) -> str | None:
-        """Return the ref of a target: a ref, a selector or an element."""
+        """Return the ref of a target, which is given as a ref, a selector or an element."""
         if target is None or (isinstance(target, str) and _REF.fullmatch(target)):
             return target
         return await tab.ref_of(target)

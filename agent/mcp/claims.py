@@ -44,7 +44,7 @@ async def verify_claims(
     urls: Sequence[str],
     texts: Sequence[str],
 ) -> CallToolResult:
-    """Read the pages and give a verdict for each claim; lists pages that could not be read."""
+    """Read the pages and judge each claim; the result also lists pages that could not be read."""
     unread = []
     for url in urls:
         try:

@@ -82,7 +82,7 @@ def _record_provenance(report: Report, kinds_read: set[Kind], into: Provenance) 
 def report_result(report: Report, **more: Any) -> CallToolResult:
     """Return a report for a client: the answer with its doubts, and links to the full report.
 
-    `more` is additional data.
+    `more` is additional structured data.
     """
     unsupported = [
         {"text": inert(s.text), "verdict": s.verdict.value, "reason": inert(s.reason)}

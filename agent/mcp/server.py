@@ -59,7 +59,7 @@ def make_server(
 
 
 class CompactServer(MCPServer[Any]):
-    """Lists tools without details that a client's model does not need in every request."""
+    """A server that lists tools without the details that models do not need in every request."""
 
     async def list_tools(self) -> list[Tool]:
         """List the tools; schemas have no titles, `null` alternatives or empty defaults."""

@@ -1,7 +1,7 @@
-"""Runs an MCP client's tool calls; the client asks the user for approval.
+"""Runs an MCP client's tool calls, and has the client ask the user for approval.
 
-A client receives a result, a failure, or a question for the user; the last two may be raised as a
-`ToolReply`.
+A client receives a result, a failure, or a question for the user; failures and questions may be
+raised as a `ToolReply`.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def _agreed(answer: ElicitResult) -> bool:
 
 
 class ToolSession(ToolCalls):
-    """Calls tools for clients; one per server."""
+    """Calls tools for clients; each server has one session."""
 
     def __init__(self, live: Callable[[], Options], stack: AsyncExitStack) -> None:
         super().__init__(live, stack)
@@ -130,7 +130,7 @@ class ToolSession(ToolCalls):
     async def call(
         self, ctx: Context[Any, Any], tool: str, *, on_page: bool = False, **arguments: Any
     ) -> Observation:
-        """Call a tool as a run does; raises `ToolFailure`, or a question as `ToolReply`."""
+        """Call a tool as a run does; raises `ToolFailure`, or `ToolReply` with a question."""
         consent = Consent(ctx)
         result = await self.run(consent.approve, tool, arguments, on_page=on_page)
         consent.check()
@@ -142,7 +142,7 @@ class ToolSession(ToolCalls):
         return result
 
     async def check_search(self, ctx: Context[Any, Any], text: str) -> None:
-        """Raise a `ToolReply` if text must not go to search engines, or needs approval first."""
+        """Raise a `ToolReply` unless the text may be sent to search engines without approval."""
         self.note_user_words(text)
         _, withheld = self.context.outgoing.query(text, self.context.redactor)
         if not withheld:
@@ -159,13 +159,12 @@ class ToolSession(ToolCalls):
 
 @asynccontextmanager
 async def open_session(live: Callable[[], Options]) -> AsyncIterator[ToolSession]:
-    """Open the shared state; the browser and everything else are closed after the block."""
+    """Open the shared session; the browser and everything else are closed after the block."""
     async with AsyncExitStack() as stack:
         session = ToolSession(live, stack)
         stack.callback(session.context.close)
         yield session
-        for job in (
-            session.background
-        ):  # interrupted tasks are in the journal, so another run can complete them
+        # Interrupted tasks are in the journal, so another run can complete them.
+        for job in session.background:
             job.cancel()
         await asyncio.gather(*session.background, return_exceptions=True)

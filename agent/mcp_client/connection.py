@@ -1,7 +1,7 @@
-"""The connection to an MCP server: opened when first needed, reopened after a failure.
+"""The connection to an MCP server, opened on first use and reopened after a failure.
 
-The SDK's own transports accept messages of any length. Here, an overlong message ends the
-connection. HTTP servers are reached through the guarded proxy.
+The SDK's transports accept messages of any length; here, an overlong message ends the connection.
+HTTP servers are reached through the guarded proxy.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def shown_line(text: object, longest: int = MAX_LINE) -> str:
 
 
 class Connection:
-    """A connection to a server, kept open by its own task; all failures raise `ToolError`."""
+    """A connection to a server, kept open by a separate task; all failures raise `ToolError`."""
 
     def __init__(self, server: NamedServer, proxy: str | None = None) -> None:
         self.server = server
@@ -152,9 +152,8 @@ class Connection:
                 try:
                     async with asyncio.timeout(START_SECONDS):
                         self._client = await asyncio.shield(ready)
-                except (
-                    BaseException
-                ):  # also on cancellation, since nobody is waiting for the server any more
+                # Also on cancellation, since nobody is waiting for the server any more.
+                except BaseException:
                     serving.cancel()
                     raise
             return self._client
@@ -172,9 +171,8 @@ class Connection:
                 )
                 ready.set_result(await stack.enter_async_context(client))
                 await end.wait()
-        except (
-            BaseException
-        ) as error:  # a server may fail in any way; the waiting task gets the error
+        # A server may fail in any way; the waiting task gets the error.
+        except BaseException as error:
             if not ready.done():
                 ready.set_exception(error)
                 ready.exception()  # marks it as retrieved, in case nobody is waiting any more
@@ -206,7 +204,7 @@ class Connection:
 
     @contextmanager
     def _as_tool_errors(self, action: str) -> Iterator[None]:
-        """Turn any server failure into a `ToolError`, and count it.
+        """Convert any server failure to a `ToolError`, and count the failure.
 
         `action` describes what the server was doing; it is empty while connecting.
         """
@@ -264,7 +262,7 @@ async def _limit_response(response: httpx2.Response) -> None:
 
 
 class _LimitedStream(httpx2.AsyncByteStream):
-    """A response's bytes; fails once they exceed the maximum message size."""
+    """A stream of a response's bytes, which fails once it exceeds the maximum message size."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -343,7 +341,7 @@ async def _end_process(
 ) -> None:
     """Stop a server and its child processes: close its input, then SIGTERM, then SIGKILL.
 
-    On Windows, which has no such process groups, only the server itself is stopped.
+    On Windows, which lacks process groups of this kind, only the server itself is stopped.
     """
     stdin.close()
     for force in (None, False, True):

@@ -1,7 +1,8 @@
-"""Finds the configured MCP servers in config.toml, other clients' files and our own file.
+"""Finds configured MCP servers in config.toml, in other clients' files and in our server file.
 
-A file contains `{"mcpServers": {name: {…}}}`, as in Claude, Cursor and others, or `servers`, as in
-VS Code. Values may contain environment variables: `${NAME}`, `${env:NAME}`, `${NAME:-default}`.
+A file contains `{"mcpServers": {name: {…}}}`, as in Claude, Cursor and others, or `servers`
+instead, as in VS Code. Values may contain environment variables: `${NAME}`, `${env:NAME}`,
+`${NAME:-default}`.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class ServerSettings(BaseModel):
     """The settings of one server, in the format of other clients.
 
     `timeout` applies to each call, in seconds. Tools whose names match a pattern in `always_allow`
-    do not need approval. With `trust_read_only`, neither do tools that the server declares
+    do not need approval. With `trust_read_only`, the same applies to tools that the server declares
     read-only (`readOnlyHint`). `headers` and `env` may contain secrets.
     """
 
@@ -103,7 +104,7 @@ class NamedServer:
 def find_servers(options: Options, *, config: bool) -> list[NamedServer]:
     """Find all configured servers; if two have the same name, the first takes precedence.
 
-    `config` also reads our own file. Raises `UsageError` for an invalid file or server.
+    `config` also reads our server file. Raises `UsageError` for an invalid file or server.
     """
     sources = [(config_path(), options.mcp_servers)]
     sources += [(path, read_servers(path)) for path in options.mcp_config]
@@ -137,7 +138,7 @@ def read_servers(path: Path) -> dict[str, Any]:
 
 
 def write_servers(rows: Mapping[str, Any]) -> Path:
-    """Write our own file, readable only by its owner as it may contain secrets; return its path."""
+    """Write our server file, readable only by its owner, and return its path."""
     path = servers_path()
     private_folder(path.parent)
     write_atomic(

@@ -79,7 +79,7 @@ def summary(definition: Mapping[str, Any]) -> str:
 
 
 def parameter_schema(definition: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON Schema of a tool's parameters, reduced to what a call needs."""
+    """Return the JSON Schema of a tool's parameters, reduced to the parts that a call needs."""
     schema = definition.get("inputSchema")
     if not isinstance(schema, dict):
         schema = {}
@@ -89,7 +89,7 @@ def parameter_schema(definition: Mapping[str, Any]) -> dict[str, Any]:
 def _safe_schema(
     schema: Mapping[str, Any], defined: Mapping[str, Any], depth: int = 0
 ) -> dict[str, Any]:
-    """Reduce a server's schema to what a model needs for a call; strings are short and inert."""
+    """Reduce a server's schema to the parts that a call needs, with short and inert strings."""
     reference = str(schema.get("$ref", ""))
     if reference and isinstance(defined, dict):
         schema = {**(defined.get(reference.rpartition("/")[2]) or {}), **schema}
@@ -127,8 +127,8 @@ def _safe_schema(
 def tool_names(server: NamedServer, names: Iterable[str]) -> dict[str, str]:
     """Map a server's tool names to names for models: `mcp__server__tool`, up to 64 characters.
 
-    If names would collide, part of a hash is added to each, so that names do not depend on the
-    order.
+    If names would collide, part of a hash is added to each of them, so that names do not depend on
+    the tools' order.
     """
     groups = defaultdict(list)
     for name in dict.fromkeys(names):
@@ -221,7 +221,7 @@ class Server:
         settings, names = self.server.settings, tool_names(self.server, definitions)
         tools = []
         for name, definition in definitions.items():
-            # A server's own declarations are used only if the user trusts them.
+            # A server's declarations about its tools are used only if the user trusts them.
             says_reads_only = (definition.get("annotations") or {}).get("readOnlyHint") is True
             reads_only = settings.trust_read_only and says_reads_only
             tool = Tool(

@@ -1,6 +1,6 @@
 """Memory that persists between runs: conversations, saved values, and earlier runs' findings.
 
-Importing this package loads no database library; `Memory` does.
+Importing this package does not load a database library; using `Memory` does.
 """
 
 from typing import TYPE_CHECKING, Any

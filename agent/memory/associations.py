@@ -114,10 +114,10 @@ class Links:
     def __init__(self, store: Store, first: int, last: int) -> None:
         self._store = store
         self._ids = range(first, last + 1)
-        self._own = links.c.one.between(first, last)
+        self._in_namespace = links.c.one.between(first, last)
 
     def write(self, new: Iterable[MemoryLink]) -> int:
-        """Save links; an existing one keeps the greater strength. Returns how many are new."""
+        """Save links; an existing link keeps the greater strength. Returns how many are new."""
         with self._store.write() as connection:
             return sum(_write(connection, link) for link in new if link.one != link.other)
 
@@ -174,8 +174,8 @@ class Links:
     def busiest(self, connection: sa.Connection, limit: int) -> list[int]:
         """List the memories with the most links, in descending order of links."""
         ends = sa.union_all(
-            sa.select(links.c.one.label("id")).where(self._own),
-            sa.select(links.c.other.label("id")).where(self._own),
+            sa.select(links.c.one.label("id")).where(self._in_namespace),
+            sa.select(links.c.other.label("id")).where(self._in_namespace),
         ).subquery()
         most = sa.select(ends.c.id).group_by(ends.c.id)
         ordered = most.order_by(sa.func.count().desc(), ends.c.id.desc()).limit(limit)
@@ -185,7 +185,7 @@ class Links:
         """Let links decay with the time since their last use; returns how many are deleted."""
         deleted = 0
         with self._store.write() as connection:
-            for row in connection.execute(sa.select(links).where(self._own)).all():
+            for row in connection.execute(sa.select(links).where(self._in_namespace)).all():
                 strength = row.strength * 0.5 ** (max(0.0, now - row.touched) / HALF_LIFE)
                 link = _is_link(row.one, row.other)
                 if strength < MIN_STRENGTH:

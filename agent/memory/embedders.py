@@ -1,4 +1,4 @@
-"""Embedding models, by name: one on this machine, an endpoint, or a plug-in."""
+"""Creates embedding models by name: a local one, one at an endpoint, or a plug-in's."""
 
 from __future__ import annotations
 

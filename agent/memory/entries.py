@@ -132,8 +132,8 @@ class Entries:
         self.namespace = namespace
         self._first = namespace << NAMESPACE_SHIFT
         self._last = self._first + (1 << NAMESPACE_SHIFT) - 1
-        self._own = memories.c.id.between(self._first, self._last)
-        self._active = sa.select(memories).where(self._own, memories.c.state == "active")
+        self._in_namespace = memories.c.id.between(self._first, self._last)
+        self._active = sa.select(memories).where(self._in_namespace, memories.c.state == "active")
         self.links = Links(store, self._first, self._last)
         self.notes = Notes(store, namespace)
         self.vectors = vectors
@@ -213,7 +213,7 @@ class Entries:
 
         Deletes the memories with a given kind, key or ids; by default, all in the namespace.
         """
-        which: list[sa.ColumnElement[bool]] = [self._own]
+        which: list[sa.ColumnElement[bool]] = [self._in_namespace]
         if kind is not None:
             which.append(memories.c.kind == kind)
         if key is not None:
@@ -277,12 +277,12 @@ class Entries:
 
     def _named(self, kind: str, key: str | None) -> sa.Select[Any]:
         named = sa.and_(memories.c.key == key, memories.c.kind == kind)
-        return sa.select(memories).where(named, self._own).order_by(memories.c.id)
+        return sa.select(memories).where(named, self._in_namespace).order_by(memories.c.id)
 
     def _insert(self, connection: sa.Connection, drafts: Sequence[MemoryDraft]) -> list[int]:
         if not drafts:
             return []
-        latest = sa.select(*memories.c["id", "session", "at", "source"]).where(self._own)
+        latest = sa.select(*memories.c["id", "session", "at", "source"]).where(self._in_namespace)
         newest = connection.execute(latest.order_by(memories.c.id.desc()).limit(1)).first()
         previous = PreviousMemory(*newest) if newest else None
         wanted = {"namespace": self.namespace, "count": len(drafts)}

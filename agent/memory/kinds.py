@@ -73,9 +73,9 @@ _CONTAINED = {
     MIND: {PLAYBOOK, OUTCOME, ERROR},
 }
 BASES = {name: frozenset({name, *contained}) for name, contained in _CONTAINED.items()}
-"""Knowledge bases by role, under the reference's names: expertise, tools and environment, identity
-and constraints, sessions, events, methods. Each is a view of certain kinds in the one store, plus
-the memories that were added to it by name."""
+"""Knowledge bases by role, under the reference engine's names: expertise, tools and environment,
+identity and constraints, sessions, events, methods. Each is a view of certain kinds in the one
+store, plus the memories that were added to it by name."""
 KNOWN = UNSEARCHED.union(*BASES.values())
 """All kinds that the engine writes or a knowledge base contains."""
 

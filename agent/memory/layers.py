@@ -1,7 +1,7 @@
 """Formats the memory layers as the messages that a model sees.
 
-Order: condensed history with its acknowledgement, recent messages, then one message with the page,
-captured context and the question, followed by the profile, session summaries, saved memories,
+The order is: condensed history with its acknowledgement, recent messages, then one message with the
+page, captured context and the question, followed by the profile, session summaries, saved memories,
 skills and earlier runs' findings. These are pure functions that do not access the store.
 """
 
@@ -47,7 +47,7 @@ SEPARATOR = "\n---\n"
 ACKNOWLEDGEMENT = "Understood — I remember our previous conversations."
 NO_LAYERS = Layers()
 _EPOCH = datetime.fromtimestamp(0, UTC)
-_TOKEN = 4  # approximate number of characters
+_CHARS_PER_TOKEN = 4  # approximate number of characters
 
 
 def build_messages(
@@ -260,5 +260,5 @@ def preview(layers: Layers, question: str) -> str:
         reasons.append(f"[{hit.kind}] {hit.id}: relevance {hit.score:.2f}; {why}")
     if skills:
         reasons.append(f"skills: {', '.join(skills)}")
-    head = f"{added} characters (about {added // _TOKEN} tokens) come from memory."
+    head = f"{added} characters (about {added // _CHARS_PER_TOKEN} tokens) come from memory."
     return "\n".join([head, "", text, "", "Why:", *(f"- {reason}" for reason in reasons)])

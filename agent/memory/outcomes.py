@@ -192,7 +192,7 @@ def _replaces(new: str, old: str) -> bool:
 
 
 def _split_numbers(text: str) -> tuple[frozenset[str], list[str]]:
-    """Split a finding into the terms of its words, and its numbers."""
+    """Split a finding into its words' terms and its numbers."""
     words = [word.strip(".,;:!?()“”\"'") for word in text.split()]
     numbers = [word for word in words if any(char.isdigit() for char in word)]
     rest = " ".join(word for word in words if word not in numbers)

@@ -82,7 +82,7 @@ class SealedLog:
     def __init__(self, memory: Memory) -> None:
         self._store = memory.store
         self._namespace = memory.namespace
-        self._own = sa.select(seals).where(seals.c.namespace == memory.namespace)
+        self._entries_query = sa.select(seals).where(seals.c.namespace == memory.namespace)
 
     def append(self, category: str, content: str) -> Seal:
         """Seal an entry; raises `UsageError` for an unknown category."""
@@ -92,7 +92,9 @@ class SealedLog:
             )
         at = datetime.now(UTC).isoformat(timespec="microseconds")
         with self._store.write() as connection:
-            last = connection.execute(self._own.order_by(seals.c.number.desc()).limit(1)).first()
+            last = connection.execute(
+                self._entries_query.order_by(seals.c.number.desc()).limit(1)
+            ).first()
             number, previous = (last.number + 1, last.hash) if last else (1, GENESIS)
             sealed = _hash(number, at, category, content, previous)
             seal = Seal(number, at, category, content, previous, sealed)
@@ -101,7 +103,9 @@ class SealedLog:
 
     def entries(self) -> list[Seal]:
         """List the log, oldest first."""
-        query = self._own.with_only_columns(*(seals.c[field.name] for field in fields(Seal)))
+        query = self._entries_query.with_only_columns(
+            *(seals.c[field.name] for field in fields(Seal))
+        )
         with self._store.read() as connection:
             return [Seal(*row) for row in connection.execute(query.order_by(seals.c.number))]
 

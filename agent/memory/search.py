@@ -60,7 +60,8 @@ SPEAKER_BONUS = 0.35  # the question names the speaker: 3.1
 MONTH_BONUS = 0.6  # it happened in a month that the question names: .8
 TIME_BONUS = 0.1  # the question asks for a time, and the text names one: .9
 REPLY_BONUS = 0.08  # it follows a question that it may answer: 1.0
-LENGTH_BONUS = 0.15  # a memory has `FULL_LENGTH` words or more, since "Great!" is not an answer: .3
+# a memory has `FULL_LENGTH` words (less for shorter ones), since "Great!" is not an answer: .3
+LENGTH_BONUS = 0.15
 FULL_LENGTH = 20
 
 MAX_REORDERED = 100  # maximum number of word hits that are reordered by meaning
@@ -73,14 +74,14 @@ MEANING_ONLY_WEIGHT = 0.05
 # (hours, bonus), as in the reference engine; only for memories that contain a word of the question.
 RECENCY_BONUSES = ((24, 0.15), (72, 0.05))
 
-_HOLDING_SQLITE = (
+_IDS_WITH_TERMS_SQLITE = (
     "SELECT rowid AS id FROM memory_index WHERE memory_index MATCH %s AND rowid BETWEEN %s AND %s"
 )
-_HOLDING_POSTGRES = (
+_IDS_WITH_TERMS_POSTGRES = (
     "SELECT id FROM memories WHERE string_to_array(terms, ' ') @> %s::text[] "
     "AND id BETWEEN %s AND %s AND state = 'active'"
 )
-_OF_KINDS_POSTGRES = " AND string_to_array(terms, ' ') && %s::text[]"
+_KIND_CONDITION_POSTGRES = " AND string_to_array(terms, ' ') && %s::text[]"
 
 
 class IndexedMemory(NamedTuple):
@@ -148,7 +149,7 @@ class WordSearch:
         self.first = first
         self.last = last
         self._kinds = kinds
-        self._among = [kind_term(kind) for kind in kinds or ()]
+        self._kind_terms = [kind_term(kind) for kind in kinds or ()]
 
     def find(self, text: str, also: Collection[int] = ()) -> Scored:
         """Find memories relevant to `text`, best first; `also` contains ids of more candidates."""
@@ -179,7 +180,7 @@ class WordSearch:
 
         Terms that do not occur are left out.
         """
-        counting = "SELECT {number}, count(*), max(id) FROM ({holding} LIMIT {cap}) AS found"
+        counting = "SELECT {number}, count(*), max(id) FROM ({matching_ids} LIMIT {cap}) AS found"
         rows = self._query_each_term(terms, counting, cap=MIN_COMMON)
         return {terms[number]: (count, last) for number, count, last in rows if count}
 
@@ -203,7 +204,7 @@ class WordSearch:
             rare.append(term)
         scores: dict[int, float] = defaultdict(float)
         for number, id_ in self._query_each_term(
-            rare, "SELECT {number}, id FROM ({holding}) AS found"
+            rare, "SELECT {number}, id FROM ({matching_ids}) AS found"
         ):
             scores[id_] += idf[rare[number]]
         if len(rare) < len(terms):
@@ -212,8 +213,8 @@ class WordSearch:
             for count in sorted({len(terms), len(terms) // 2, 2, 1} - {0}, reverse=True):
                 if len(scores) >= MIN_CANDIDATES:
                     break
-                holding, values = self._matching_ids_sql(terms[:count])
-                newest = f"{holding} ORDER BY id DESC LIMIT {MAX_PER_COMBINATION}"
+                matching_ids, values = self._matching_ids_sql(terms[:count])
+                newest = f"{matching_ids} ORDER BY id DESC LIMIT {MAX_PER_COMBINATION}"
                 together = sum(idf[term] for term in terms[:count])
                 for (id_,) in self._execute(newest, values):
                     scores[id_] = max(scores[id_], together)
@@ -227,8 +228,8 @@ class WordSearch:
         """Run a query template for each term, in one UNION statement."""
         parts, values = [], []
         for number, term in enumerate(terms):
-            holding, bound = self._matching_ids_sql([term])
-            parts.append(template.format(number=number, holding=holding, **constants))
+            matching_ids, bound = self._matching_ids_sql([term])
+            parts.append(template.format(number=number, matching_ids=matching_ids, **constants))
             values += bound
         return self._execute(" UNION ALL ".join(parts), values) if parts else []
 
@@ -240,13 +241,13 @@ class WordSearch:
         """
         if self.connection.dialect.name == "sqlite":
             match = " AND ".join(f'"{term}"' for term in terms)
-            if self._among:
-                match += " AND (" + " OR ".join(f'"{term}"' for term in self._among) + ")"
-            return _HOLDING_SQLITE, [match, self.first, self.last]
+            if self._kind_terms:
+                match += " AND (" + " OR ".join(f'"{term}"' for term in self._kind_terms) + ")"
+            return _IDS_WITH_TERMS_SQLITE, [match, self.first, self.last]
         values: list[Any] = [list(terms), self.first, self.last]
-        if self._among:
-            return _HOLDING_POSTGRES + _OF_KINDS_POSTGRES, [*values, self._among]
-        return _HOLDING_POSTGRES, values
+        if self._kind_terms:
+            return _IDS_WITH_TERMS_POSTGRES + _KIND_CONDITION_POSTGRES, [*values, self._kind_terms]
+        return _IDS_WITH_TERMS_POSTGRES, values
 
     def _execute(self, statement: str, values: Sequence[Any]) -> Sequence[Any]:
         if self.connection.dialect.name == "sqlite":

@@ -262,7 +262,7 @@ MIN_PGVECTOR = (
 )  # the first version that continues scanning if a namespace is a small part of the index
 # maximum number of dimensions; longer vectors are compared one by one
 MAX_INDEXED_DIMENSIONS = 2_000
-_CREATE = """
+_CREATE_SQL = """
 CREATE TABLE IF NOT EXISTS vectors (
     model text NOT NULL,
     memory bigint NOT NULL REFERENCES memories (id) ON DELETE CASCADE,
@@ -270,11 +270,11 @@ CREATE TABLE IF NOT EXISTS vectors (
     PRIMARY KEY (memory, model)
 )
 """
-_PUT = sa.text(
+_PUT_SQL = sa.text(
     "INSERT INTO vectors (model, memory, embedding) VALUES (:model, :memory, CAST(:v AS vector)) "
     "ON CONFLICT (memory, model) DO UPDATE SET embedding = excluded.embedding"
 )
-_HAS_SOME = sa.text("SELECT 1 FROM vectors WHERE model = :model LIMIT 1")
+_HAS_VECTORS_SQL = sa.text("SELECT 1 FROM vectors WHERE model = :model LIMIT 1")
 
 
 def _has_pgvector(store: Store) -> bool:
@@ -298,12 +298,12 @@ class PgVectorIndex:
         # The name is used in statements that take no parameters, where a hash is safe.
         self._model = hashlib.sha256(model.encode()).hexdigest()[:16]
         with store.write() as connection:
-            connection.exec_driver_sql(_CREATE)
+            connection.exec_driver_sql(_CREATE_SQL)
 
     def put(self, connection: sa.Connection, rows: Sequence[tuple[int, Vector]]) -> None:
         """Save memories' vectors by id; a model's first vector creates its index."""
         length = len(rows[0][1])
-        new = connection.scalar(_HAS_SOME, {"model": self._model}) is None
+        new = connection.scalar(_HAS_VECTORS_SQL, {"model": self._model}) is None
         if new and length <= MAX_INDEXED_DIMENSIONS:
             connection.exec_driver_sql(
                 f"CREATE INDEX IF NOT EXISTS vectors_{self._model} ON vectors "
@@ -311,7 +311,7 @@ class PgVectorIndex:
                 f"WHERE model = '{self._model}'"
             )
         connection.execute(
-            _PUT,
+            _PUT_SQL,
             [
                 {"model": self._model, "memory": i, "v": _pgvector_literal(vector)}
                 for i, vector in rows

@@ -169,7 +169,7 @@ async def ask_model(
 
 
 class ModelWrapper:
-    """A wrapper with the same abilities as its model; base class for changing replies."""
+    """A wrapper with the same abilities as its model, for subclasses that change replies."""
 
     def __init__(self, model: Model) -> None:
         self.name = model.name

@@ -31,7 +31,7 @@ DEFAULT_PATIENCE_SECONDS = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A provider, by the prefix of its models' names.
+    """A provider, identified by the prefix of its models' names.
 
     `key` is the environment variable for its key. `default` is the model used if only that key is
     set. `prices` is its name in genai-prices. `native` means that its models support function
@@ -223,7 +223,7 @@ def is_small(model: str) -> bool:
 
 
 def import_in_background(module: str) -> None:
-    """Import slow modules in advance (a client takes half a second, prices a fifth)."""
+    """Import slow modules in advance: a client library takes half a second, prices take a fifth."""
 
     def load() -> None:
         with suppress(UsageError):  # reported when the model is created

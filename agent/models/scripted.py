@@ -33,7 +33,7 @@ _PASSAGE = re.compile(r"S\d+¶\d+")
 _GUIDE = re.compile(r"<guide>.*?</guide>", re.DOTALL)
 """Matches guides, which contain example elements and are removed before searching for elements."""
 _ELEMENT = re.compile(r"\[((?:f\d+)?e\d+)\b([^\[\]\n]*)")
-_FILL = re.compile(r"\{\{(?:(\d+)|(ref|passage):([^}]+))\}\}")
+_PLACEHOLDER_RE = re.compile(r"\{\{(?:(\d+)|(ref|passage):([^}]+))\}\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class ScriptedModel:
         return cls(_read(text, str(path)), f"scripted:{Path(path).name}")
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
-        """Return the next reply; raises `ModelUnavailable` at the end, or if `expect` fails."""
+        """Return the next reply; raises `ModelUnavailable` if there is none, or `expect` fails."""
         # A resumed run continues after the lines that it has already used.
         self._next = max(self._next, _count_rounds(messages))
         if self._next >= len(self._replies):
@@ -143,4 +143,4 @@ def _fill(reply: str, message: str) -> str:
             found = _PASSAGE.findall(lines)
         return found[0] if found else match[0]
 
-    return _FILL.sub(replacement, reply)
+    return _PLACEHOLDER_RE.sub(replacement, reply)

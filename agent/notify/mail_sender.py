@@ -160,7 +160,7 @@ def _send(mail: EmailMessage, server: MailServer, proxy_url: str) -> None:
 
 
 def _refusal(message: str, codes: Sequence[int]) -> Exception:
-    """Choose the error for a set of SMTP codes: 4xx is temporary."""
+    """Choose the error for a set of SMTP codes, of which 4xx are temporary."""
     is_temporary = all(400 <= code < 500 for code in codes)
     return _TemporaryRefusal(message) if is_temporary else NotSent(message)
 
@@ -197,7 +197,7 @@ class _Connection(smtplib.SMTP):
 
 
 def is_local(host: str, *kinds: AddressKind) -> bool:
-    """Return whether a host is this machine, or its address is one of `kinds`."""
+    """Return whether a host is this machine, or has an address of one of `kinds`."""
     try:
         return classify(host) in {AddressKind.LOOPBACK, *kinds}
     except ValueError:

@@ -1,4 +1,4 @@
-"""An HTTP client for services: through the guarded proxy, without redirects, with retries."""
+"""An HTTP client for services, with the guarded proxy and retries, but without redirects."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ async def notify(
     environ: Mapping[str, str] | None = None,
     ways: Mapping[str, Sender] | None = None,
 ) -> tuple[Delivery, ...]:
-    """Deliver a notice to each target; a failure for one does not affect the others.
+    """Deliver a notice to each target; a failed delivery does not affect the others.
 
     `ways` are senders for other schemes, such as channels. Returns the outcomes in the order of
     the targets.
@@ -119,7 +119,7 @@ def _sender(
 
 
 def _egress_policy(options: Options, host_port: str) -> EgressPolicy:
-    """Allow only one `host:port`; it may be private because the user named it."""
+    """Allow only one `host:port`, which may be private because the user specified it."""
     return EgressPolicy(
         allow_hosts=(host_port,),
         deny_hosts=options.deny,

@@ -124,7 +124,7 @@ _TOOLS = """## Tools
 _MORE_FUNCTIONS = """## More tools
 Called through the function CALL_TOOL; call one to see its details. `?` marks an optional field.
 """
-_FORMS = "Tools; `?` marks an optional field:"
+_TOOL_DETAILS_HEADING = "Tools; `?` marks an optional field:"
 
 
 class Guides:
@@ -160,21 +160,21 @@ class Guides:
         for name, group in list(self._groups.items()):
             guide = _GUIDE_BY_GROUP.get(name)
             if guide in names or (guide != BROWSING and not called.isdisjoint(group["tools"])):
-                texts.append("\n".join([_FORMS, *self._groups.pop(name)["lines"]]))
+                texts.append("\n".join([_TOOL_DETAILS_HEADING, *self._groups.pop(name)["lines"]]))
         return "\n\n".join(f"<guide>\n{text}\n</guide>" for text in texts)
 
 
 _GUIDE_BY_GROUP = {_BROWSER: BROWSING, _COMPUTING: EXTRACTION}
-"""Tool groups that come with a guide."""
+"""Maps tool groups to the guides that come with them."""
 _GUIDE_CONDITIONS: dict[str, Callable[[Observation], bool]] = {
     BROWSING: lambda result: result.tool in _LIVE_PAGE_TOOLS,
-    CITING: lambda result: _names_passages(result.web) or result.tool == "OPEN",
+    CITING: lambda result: _has_passage_ids(result.web) or result.tool == "OPEN",
     EXTRACTION: lambda result: any(line.count("|") > 2 for line in result.web.splitlines()),
     MEMORY: lambda result: result.tool in _MEMORY_TOOLS,
     RESEARCH: lambda result: result.tool == "WEB_SEARCH",
 }
 
 
-def _names_passages(web: str) -> bool:
+def _has_passage_ids(web: str) -> bool:
     """Return whether a line begins with a passage id: `S3¶12`."""
     return any(line[:1] == "S" and "¶" in line.partition(" ")[0] for line in web.splitlines())

@@ -67,7 +67,7 @@ def _called_tool(name: str, arguments: str) -> tuple[str, str]:
 
 
 def as_turns(messages: Sequence[Message], tools: Sequence[dict[str, Any]]) -> list[NativeTurn]:
-    """Convert a conversation to native format; without `tools`, the text is unchanged.
+    """Convert a conversation to native format; without `tools`, its text is left unchanged.
 
     The results of a turn's calls are in the message after it; calls without results remain text.
     Tools that are not functions are called through CALL_TOOL.

@@ -5,7 +5,7 @@ is read once from left to right: tags inside a thought are not executed, and an 
 extends to the end. A parameter ends at the first `>>` outside quotes and JSON.
 
 Models are trained on other formats, and servers pass on text added by their chat templates. Before
-parsing, `unwrap_reply` converts other formats of thoughts to ours and drops conversation turns that
+parsing, `unwrap_reply` converts thoughts in other formats to ours and drops conversation turns that
 the model invented. Calls in one of the `FORMS` in `agent.protocol.forms` are rewritten as our tags.
 In a reply without a call, special tokens are removed, as is a fence, tag or JSON field around the
 entire reply.
@@ -310,7 +310,7 @@ def _rewritten(found: re.Match[str], form: Form, names: Mapping[str, str]) -> st
 
 
 def _is_quoted(line: str) -> bool:
-    """Whether the text after this beginning of a line is in a quotation or inline code."""
+    """Whether the text after `line`, the beginning of a line, is in a quotation or inline code."""
     in_code = line.replace("```", "").count("`") % 2 == 1
     in_quotes = any(line.count(opens) > line.count(closes) for opens, closes in ("“”", "«»", "„“"))
     before = _OPENERS.sub("", line)
@@ -328,7 +328,7 @@ def _tags(text: str, readers: tuple[Any, ...], names: Mapping[str, str]) -> str:
 def _rewrite_actions(reply: str, names: Mapping[str, str]) -> str:
     """Rewrite the first `Action: NAME` with its input, or take the text after `Final Answer:`.
 
-    Everything after the action is dropped, since the model invented its observation.
+    Everything after the action is dropped, since any observation there was invented by the model.
     """
     before, action, rest = _partition_line(reply, "Action:")
     name, _, rest = rest.partition("\n")

@@ -1,6 +1,6 @@
-"""`research audit`: checking a draft against the pages that it cites.
+"""`research audit`: checks a draft against the pages that it cites.
 
-An audit is a run whose answer is the draft: the cited pages are read and saved, each sentence is
+An audit is a run with the draft as its answer: the cited pages are read and saved, each sentence is
 checked as in any answer, and the report is shown and exported as usual.
 """
 
@@ -71,7 +71,7 @@ async def audit(
 
 
 class Audit(Run):
-    """The audit of one draft; `addresses` maps services to URLs. Errors end it like any run."""
+    """The audit of one draft; `addresses` maps services to URLs. Errors become a failed report."""
 
     def __init__(
         self,
@@ -131,10 +131,10 @@ class Audit(Run):
     async def _find_elsewhere(
         self, judge: ClaimJudge, checked: CheckedAnswer
     ) -> dict[str, Verdict]:
-        """Find another page that supports each sentence that its own pages do not support.
+        """Find another page for each sentence that is not supported by the pages that it cites.
 
-        Returns the verdicts by sentence. If the nearest page contains the sentence's words, code
-        decides; otherwise the judge does.
+        Returns the verdicts by sentence. If the most similar page contains the sentence's words,
+        code decides; otherwise the judge does.
         """
         evidence, found = judge.evidence, {}
         near = await asyncio.to_thread(_nearest_on_other_pages, checked, evidence)
@@ -174,9 +174,10 @@ def _unread_sentences(checked: CheckedAnswer) -> set[str]:
 
 
 def _nearest_on_other_pages(checked: CheckedAnswer, evidence: Evidence) -> dict[str, list[Passage]]:
-    """Find, for each unsupported sentence, the nearest page that it does not cite.
+    """Find the most similar uncited page for each unsupported sentence.
 
-    Returns that page's nearest passages by sentence. Sentences without a citation are left out.
+    Returns that page's most similar passages, by sentence. Sentences without a citation are
+    omitted.
     """
     unread, found = _unread_sentences(checked), {}
     urls = {source.n: source.url for source in checked.sources}
@@ -197,7 +198,7 @@ def _nearest_on_other_pages(checked: CheckedAnswer, evidence: Evidence) -> dict[
 def _with_other_pages(
     checked: CheckedAnswer, elsewhere: Mapping[str, Verdict], evidence: Evidence
 ) -> CheckedAnswer:
-    """Add to each sentence the other page that supports it, and adjust the verdicts for a draft."""
+    """Add any other page that supports a sentence, and adjust the verdicts for a draft."""
     sources = SourceList(checked.sources)
     unread, sentences = _unread_sentences(checked), []
     for sentence in checked.sentences:

@@ -1,4 +1,4 @@
-"""Selects the passages that are relevant to the question, for a report without an answer."""
+"""Selects passages that are relevant to the question, for reports without an answer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ relevant.
 
 
 def add_closest(report: Report, text: str, evidence: Evidence) -> None:
-    """Add passages relevant to the question: those cited by `text`, then the nearest ones."""
+    """Add passages relevant to the question: first those that `text` cites, then similar ones."""
     question, sources = report.question, SourceList(report.sources)
     wanted = frozenset(content_words(question))
     nearest = evidence.search(question, 2 * MAX_CLOSEST) if wanted else []
@@ -54,7 +54,7 @@ def add_closest(report: Report, text: str, evidence: Evidence) -> None:
 
 
 def _shorten(passage: Passage, sentence: str) -> str:
-    """Return the passage, or as many sentences around the given one as fit in `MAX_CHARS`."""
+    """Return the passage or, if it is too long, the part around a sentence that fits."""
     if len(passage.text) <= MAX_CHARS:
         return passage.text
     for most in range(MAX_SENTENCES, 1, -1):

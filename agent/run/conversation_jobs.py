@@ -5,10 +5,10 @@ measured every turn, a summary is written every third turn, the profile is exten
 turn, and turns past the fortieth are condensed. Skills are scored every tenth turn, and proposed
 every seventh if the answer was verified.
 
-A job sees the user's messages and the answers, never a page or a tool result. New skills are
-proposed only from the user's messages and the names of the tools, never from an answer: they
-outlive the run, and an answer may contain text from the web. Each job is recorded, so that another
-process can complete the remaining ones.
+A job sees the user's messages and the answers, but never pages or tool results. New skills are
+proposed only from the user's messages and the names of the tools, never from answers, because
+skills outlive the run, and an answer may contain text from the web. The start and end of each job
+are recorded, so that another process can run the remaining jobs.
 """
 
 from __future__ import annotations
@@ -123,14 +123,14 @@ class JobProgress:
 
     @classmethod
     def from_events(cls, events: Iterable[Event]) -> JobProgress:
-        """Read the progress from the events after the end of a run."""
+        """Read the progress from the events recorded after the end of a run."""
         jobs = [(e.type, e.place.partition("/")[2], e.data) for e in events]
         begun = {name: data for kind, name, data in jobs if kind == JOB_BEGUN_EVENT}
         return cls(begun, frozenset(name for kind, name, _ in jobs if kind == JOB_DONE_EVENT))
 
 
 def job_place(name: str) -> str:
-    """Return the place of a job in the record."""
+    """Return a job's place in the journal."""
     return f"{AFTER}/{name}"
 
 
@@ -204,7 +204,7 @@ class ConversationJobs:
         return count
 
     async def _begin(self, name: str, time_field: str) -> list[Skill]:
-        """Record that a job has started; returns the skills that it has not changed yet.
+        """Record that a job has started; returns the skills that the job has not changed yet.
 
         In a skill that the job has changed, `time_field` contains the time of the run.
         """
@@ -231,7 +231,7 @@ class ConversationJobs:
         await asyncio.to_thread(self.memory.save, kinds.PROFILE, facts)
 
     async def _condense(self, ask: Ask | None, turn: FinishedTurn) -> None:
-        """Condense the turns after the watermark that are too old to be shown in full.
+        """Condense turns that are too old to be shown in full and were not condensed before.
 
         Without a model, or if it fails, only their newest text is kept.
         """
@@ -257,7 +257,7 @@ class ConversationJobs:
         await asyncio.to_thread(conversation.condense, js.cut(text, limits.condensed_units), end)
 
     async def _evaluate(self, ask: Ask, turn: FinishedTurn) -> None:
-        """Have a model score the skills in the prompt; average the scores, drop useless skills."""
+        """Have a model score the skills in the prompt; update their averages, drop useless ones."""
         known = await asyncio.to_thread(self.memory.skills)
         given = [skill for skill in known if skill.get("name") in turn.given_skills]
         if not given:
@@ -304,8 +304,8 @@ class ConversationJobs:
             instruction = _line(fields.get("instruction"), MAX_SKILL_CHARS)
             if name and instruction and name not in known:
                 proposed[name] = instruction
-        # If a process was killed, it may already have added some of its skills; none is added
-        # twice.
+        # A process that was killed may already have added some of the skills, so skip existing
+        # ones.
         if PROPOSE in self.progress.begun:
             return
         self.record(JOB_BEGUN_EVENT, job_place(PROPOSE))
@@ -315,7 +315,7 @@ class ConversationJobs:
 
 
 def answered_count(memory: Memory) -> int:
-    """Return how many questions were answered; 0 if the stored counter is not a number."""
+    """Return the number of answered questions; 0 if the stored counter is not a number."""
     counted = js.to_string(memory.values(kinds.INTERNAL).get(COUNTER, "0"))
     return int(counted) if counted.isascii() and counted.isdigit() else 0
 

@@ -1,4 +1,4 @@
-"""The draft of an audit: reading its text and references, and looking the references up.
+"""The draft of an audit: reads its text and references, and looks the references up.
 
 A draft is Markdown, HTML, Word, PDF or another document type that the reader supports, with links,
 footnotes, a numbered list of references, or pandoc's `[@key]`. A BibTeX file contains only
@@ -165,7 +165,7 @@ def _text(path: Path) -> str:
 
 
 def _split(text: str, bibliography: Sequence[DraftReference]) -> Draft:
-    """Split a draft into its body and its references: those listed, then the links in the body.
+    """Split a draft into its body and its references: first those in lists, then links in the body.
 
     A line that begins with `[1]` or `[^1]:` and contains an address or a DOI starts a reference,
     which ends before the next one or at a blank line. If a draft uses numbered markers, each item
@@ -210,7 +210,7 @@ def _split(text: str, bibliography: Sequence[DraftReference]) -> Draft:
 
 
 def _find_last_list(lines: Sequence[str]) -> int:
-    """Find where the list at the end of a draft begins: after the last heading, or at the end.
+    """Find the list directly after the last heading, or else at the end of a draft.
 
     Returns the number of its first line, or the number of lines if there is no list.
     """
@@ -258,7 +258,7 @@ def _family_name(name: str) -> str:
 
 
 def service_addresses(options: Options) -> tuple[dict[str, str], Options]:
-    """Return the addresses of the services, and settings that allow access to the user's services.
+    """Return the services' addresses, and settings that allow access to them.
 
     Raises `UsageError` for an unknown service.
     """
@@ -300,7 +300,7 @@ class ReferenceChecker:
     async def check_all(
         self, references: Sequence[DraftReference]
     ) -> dict[DraftReference, CheckedReference]:
-        """Check all references; references to the same address are checked once.
+        """Check all references, but each address only once.
 
         Each address has one result, returned under the first reference to it; its `key` lists the
         keys of all references to that address. Raises `WebOutOfReach` if it cannot connect to any
@@ -329,7 +329,7 @@ class ReferenceChecker:
         return {group[0]: checked for group, (checked, _) in zip(groups, results, strict=True)}
 
     async def _check(self, ref: DraftReference) -> tuple[CheckedReference, Page | None]:
-        """Look up a reference's DOI, and read its page, or an archived copy of a dead one."""
+        """Look up a reference's DOI, and read its page, or an archived copy if the page is dead."""
         checked = CheckedReference(key=ref.key, text=ref.text, url=ref.url, doi=ref.doi)
         if ref.doi:
             await self._check_doi(ref, checked)
@@ -426,7 +426,7 @@ async def _get_json(
     """Query a service; returns `{}` if it has no entry, None and the reason if it fails."""
     try:
         answer = await web.http.get(address.rstrip("/") + path)
-        # Only doi.org explains its 404 in JSON.
+        # Of these services, only doi.org returns JSON with status 404.
         data = {} if answer.status == 404 and name != "doi" else answer.json()
         if answer.status in (200, 404) and isinstance(data, dict):
             return data, ""
@@ -452,7 +452,7 @@ def _compare(ref: DraftReference, work: Mapping[str, Any], checked: CheckedRefer
 
 
 def _wrong_authors(ref: DraftReference, names: Sequence[str]) -> str:
-    """Describe how the cited authors differ from a work's family names; empty if they agree.
+    """Describe how the cited authors differ from the authors of a work; empty if they agree.
 
     BibTeX lists the authors. A free-text reference is wrong if it begins with a name (`Brask, H.`)
     and contains none of the work's authors; if it has only an address or a title, there is nothing

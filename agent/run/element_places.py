@@ -1,6 +1,6 @@
 """The positions of elements in a snapshot, and how well two positions match.
 
-A rerun finds an element by its role and name. If several elements share both, it uses the row.
+A rerun finds an element by role and name. If several elements share both, it compares their rows.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def keep_own_parts(ref: str, places: Mapping[str, Place]) -> Place:
     if above:
         own = _words_above(place) - frozenset[str]().union(*map(_words_above, others))
     if not (others or rows):
-        own = frozenset()  # its name alone identifies it
+        own = frozenset()  # the name alone identifies the element
     return replace(place, own_parts=own, parts_above=above, others=len(others))
 
 
@@ -102,7 +102,7 @@ def without_marks(line: str) -> str:
 
 
 def share_of_own_parts(then: Place, now: Place | None) -> float:
-    """Return the share (0 to 1) of a place's own parts found at its new position."""
+    """Return the share (0 to 1) of a place's own parts that occur at its new position."""
     if now is None:
         return 0.0
     there = _words_above(now) if then.parts_above else frozenset(words(now.line))

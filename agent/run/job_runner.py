@@ -67,17 +67,17 @@ IN_PROCESS_MEMORY: Final = ""
 
 
 class UnfinishedRuns:
-    """The runs of a data folder with unfinished jobs."""
+    """The runs in a data folder that have unfinished jobs."""
 
     def __init__(self, data: Path) -> None:
         self._folder = data / MARKERS_FOLDER
 
     def claim(self, run: str) -> FileLock | None:
-        """Mark a run as unfinished and lock it; None while another process has the lock."""
+        """Mark a run as unfinished and lock it; returns None if another process holds the lock."""
         from filelock import FileLock, Timeout  # noqa: PLC0415 - a run without memory has no jobs
 
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # Not bound to a thread: it is acquired in one and released in another.
+        # Not bound to a thread, because a different thread may release the lock.
         lock = FileLock(self._folder / run, blocking=False, thread_local=False)
         try:
             lock.acquire()
@@ -86,7 +86,7 @@ class UnfinishedRuns:
         return lock
 
     def names(self) -> list[str]:
-        """List the unfinished runs, locked ones included, oldest first."""
+        """List the unfinished runs, including locked ones, oldest first."""
         if not self._folder.is_dir():
             return []
         return sorted(file.name for file in self._folder.iterdir())
@@ -117,10 +117,10 @@ class JobNotes:
 
 @dataclass(frozen=True, slots=True)
 class PendingJobs:
-    """The unfinished jobs of one run: their inputs, and which of them are done.
+    """The unfinished jobs of one run: their inputs, and which of them have been done.
 
-    `builder` has the results of the run; `ended_ms` is when it ended, in milliseconds since the
-    epoch.
+    `builder` contains the run's results; `ended_ms` is the time at which it ended, in milliseconds
+    since the epoch.
     """
 
     report: Report
@@ -172,7 +172,7 @@ class BackgroundJobs:
     async def claim(
         cls, services: RunServices, builder: ContextBuilder, work: Orchestrator
     ) -> BackgroundJobs | None:
-        """Claim the jobs before the end is recorded; None without a memory.
+        """Claim the jobs before the end of the run is recorded; returns None without a memory.
 
         If the run cannot be marked as unfinished (for example, because the disk is full), a note is
         recorded: its jobs still run, but are lost if this process is killed first.
@@ -201,7 +201,7 @@ class BackgroundJobs:
         return cls(notes, services, builder.session, runner, lock)
 
     async def run(self, report: Report, ended_ms: int) -> None:
-        """Run the pending jobs of killed runs on the same memory, then those of this run."""
+        """Run the pending jobs of killed runs that use the same memory, then this run's jobs."""
         services, runner, lock = self._services, self._runner, self._lock
         if lock:
             await runner.finish_killed_runs(services.options.data)
@@ -216,7 +216,7 @@ class BackgroundJobs:
 
 @dataclass(frozen=True, slots=True)
 class JobRunner:
-    """Runs the jobs of runs that use the memory with this name.
+    """Runs the post-run jobs of all runs that use the memory `name`.
 
     Jobs that need a model stay pending if there is no `model`, or no budget for it.
     """
@@ -227,7 +227,7 @@ class JobRunner:
     budget: Budget = field(default_factory=Budget)
 
     async def finish_killed_runs(self, data: Path) -> int:
-        """Run the jobs of killed runs; returns how many runs were finished, at most three."""
+        """Run the jobs of killed runs, at most three; returns the number of runs finished."""
         finished, unfinished = 0, UnfinishedRuns(data)
         for run in unfinished.names():
             lock = unfinished.claim(run)
@@ -265,7 +265,7 @@ class JobRunner:
     async def _finish_claimed(
         self, record: RunRecord, lock: FileLock, on_event: Callable[[Event], None] | None = None
     ) -> bool:
-        """Run the jobs of a locked run; returns whether it is finished now."""
+        """Run the jobs of a locked run; returns whether all of them are done."""
         pending = PendingJobs.from_record(record)
         # A timestamp covers the entire record, so writing more events would invalidate it.
         if pending is None or record.folder.stamps():
@@ -290,7 +290,7 @@ class JobRunner:
         return done
 
     async def finish(self, pending: PendingJobs, model: Model | None, record: Record) -> bool:
-        """Save the findings of a run, and run its jobs except those recorded as done.
+        """Save a run's findings, and run its jobs, except those already recorded as done.
 
         Returns False if a job needs a language model and there is none, or no budget for it.
         """
@@ -373,7 +373,7 @@ def _write_day_log(pending: PendingJobs) -> str:
 
 
 def answer_turn_text(report: Report) -> str:
-    """Format an answer as a turn of its conversation: with its doubts and sources."""
+    """Format an answer as a conversation turn, with its doubts and sources."""
     notes = {
         VerdictState.CONTRADICTED: "Contradicted by its source",
         VerdictState.ATTEMPTED: "Attempted, outcome unknown",
@@ -389,7 +389,7 @@ def answer_turn_text(report: Report) -> str:
 
 
 def _turns_until_answer(turns: Sequence[Turn], report: Report) -> Sequence[Turn]:
-    """Return the turns up to an answer: the conversation may have continued since."""
+    """Return the turns up to an answer, since the conversation may have continued."""
     last_two = [("user", report.question), ("assistant", answer_turn_text(report))]
     for end in range(len(turns), 1, -1):
         if [(turn.role, turn.text) for turn in turns[end - 2 : end]] == last_two:
@@ -402,7 +402,7 @@ async def save_turns(
 ) -> None:
     """Append the question and the answer to the conversation in memory.
 
-    A run that failed has no `report`; its question is saved anyway. A `resumed` run may have saved
+    A failed run has no `report`, but its question is still saved. A `resumed` run may have saved
     its turns before it was killed; they are not saved twice.
     """
     if context.memory is None:

@@ -2,7 +2,7 @@
 
 `python -m agent.run.kept_browser FOLDER` reads the run's options as JSON from standard input, and
 listens on a socket in FOLDER, which only the user can access. A request is one line of JSON,
-`{"tool": …, "arguments": {…}}`; so is the response, `{"text": …, "failed": …}`. The process exits
+`{"tool": …, "arguments": {…}}`, as is its response, `{"text": …, "failed": …}`. The process exits
 on request, or after IDLE_MINUTES without a request.
 """
 
@@ -45,7 +45,7 @@ MAX_LINE_BYTES: Final = 32_000_000
 
 
 def session_folder(data: Path, name: str) -> Path:
-    """Return a session's folder, private to the user; raises `UsageError` for a bad name."""
+    """Return a session's folder, private to the user; raises `UsageError` for an invalid name."""
     if not name.replace("-", "").replace("_", "").isalnum():
         raise UsageError(f"{name!r} is not a valid name", hint="Use letters, digits, - and _.")
     return private_folder(private_folder(private_folder(data) / "browser") / name)
@@ -86,7 +86,7 @@ def _connected(folder: Path) -> socket.socket | None:
 
 
 def start(folder: Path, options: Mapping[str, Any]) -> None:
-    """Start the process of a session; raises `UsageError` if it does not start."""
+    """Start a session's process; raises `UsageError` on failure."""
     (folder / SOCKET).unlink(missing_ok=True)
     command = [sys.executable, "-m", "agent.run.kept_browser", str(folder)]
     with (folder / LOG).open("wb") as log:
@@ -173,7 +173,7 @@ async def _until_idle(used: asyncio.Event, ended: asyncio.Event) -> None:
 
 
 async def _handle_request(calls: ToolCalls, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Run one request; an error becomes the text of the response."""
+    """Run one request; an error is returned as the response's text."""
     tool, arguments = str(request["tool"]), dict(request["arguments"])
     if tool == CLOSE:
         return {"text": "closed", "failed": False}
@@ -204,7 +204,7 @@ async def _picture(calls: ToolCalls) -> dict[str, Any]:
 
 
 def result_text(result: Observation) -> str:
-    """Format a result as plain lines: the action and its outcome, then the page's text."""
+    """Format a result as plain text: the action and its outcome, then the page's text."""
     data = result.data
     if result.failed:
         return "\n".join(
@@ -229,7 +229,7 @@ def result_text(result: Observation) -> str:
 
 
 def main(folder: str) -> None:
-    """Serve the session of a folder, with options from standard input."""
+    """Run the session of a folder, with options from standard input."""
     options = json.loads(sys.stdin.read() or "{}")
     sys.stdin.close()
     asyncio.run(serve(Path(folder), options))

@@ -50,11 +50,11 @@ if TYPE_CHECKING:
 INTERRUPT: Final = "interrupt"
 EXIT_CODES: Final = {"answered": 0, "not_found": 3, "partial": 5, "failed": 1}
 MAX_PLAYBOOK_STEPS: Final = 12
-"""Maximum number of steps in a playbook; a longer one is useless as a method."""
+"""Maximum number of steps in a playbook; a longer one would be useless as instructions."""
 MAX_STEP_CHARS: Final = 200
 """Maximum length of a step's query or address, in characters."""
 _COMPLETED_OUTCOMES = ("ok", "empty")
-"""Outcomes of a provider that completed a search, even without results."""
+"""A provider's outcomes for a completed search, even one without results."""
 _MAX_LISTED: Final = 6
 """Maximum number of queries, of pages and of failures that a run without an answer lists."""
 _LIMITS: Final = {
@@ -73,7 +73,7 @@ _REFUSED_HINT = "--allow and --deny apply to search engines too; --site HOST nar
 
 @dataclass(slots=True)
 class ReportBuilder:
-    """Counts the events of a run, live or from its record, and builds its report.
+    """Processes a run's events, live or from its record, and builds its report.
 
     `skills` are the names of the skills in the main loop's prompt. `tainted` means that the run
     read the web or other text that the user did not write.
@@ -153,7 +153,7 @@ class ReportBuilder:
 
     def _add_reply(self, event: Event) -> None:
         data, usage = event.data, self._usage
-        # The judge may be another model. If there are fallbacks, the model that answered last is
+        # The judge may be a different model. With fallbacks, the last model that answered is
         # reported.
         if not event.place.startswith(JUDGE):
             usage.model = data["model"]
@@ -166,7 +166,7 @@ class ReportBuilder:
 
     @property
     def playbook(self) -> tuple[str, ...]:
-        """The successful searches and page reads, one line each, without duplicates."""
+        """The successful searches and page reads, as one line each, without duplicates."""
         return tuple(self._steps)[:MAX_PLAYBOOK_STEPS]
 
     def finished_report(self, result: LoopResult, judge: ClaimJudge | None = None) -> Report:
@@ -232,12 +232,12 @@ class ReportBuilder:
         return report
 
     def _contrary_evidence(self) -> list[Dispute]:
-        """Return the evidence that a judge found against the challenged claims."""
+        """Return the evidence that the judge found against challenged claims."""
         found = (data for data in self._challenges if "passage" in data)
         return [Dispute(data["text"], data["passage"], data["quote"]) for data in found]
 
     def _name_primary_sources(self, report: Report) -> None:
-        """Add to each secondary sentence its primary source, and whether that source agrees."""
+        """Add the primary source and whether it agrees to sentences from secondary sources."""
         sources = SourceList(report.sources)
         for sentence in report.sentences:
             data = self._primary.get(sentence.text)
@@ -366,7 +366,7 @@ def _error_info(error: ResearchError) -> ErrorInfo:
 
 
 def _no_finished_search_error(errors: Sequence[str]) -> WebOutOfReach:
-    """Explain why no search completed."""
+    """Explain why no search was completed."""
     reasons = "; ".join(dict.fromkeys(errors))
     hint = (
         "Ask again: the part of the index that is finished is kept. A longer --timeout also helps."
@@ -422,8 +422,8 @@ async def add_values(
 ) -> None:
     """Fill in a schema after an answer, and add the values to the report.
 
-    `answer` is the model's text with its citations. Sources cited only by values are listed after
-    those of the answer.
+    `answer` is the model's text with its citations. Sources that only the values cite are listed
+    after the answer's sources.
     """
     from agent.loop.schema_filling import SchemaFiller  # noqa: PLC0415 - few runs have a schema
 

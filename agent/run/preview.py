@@ -1,4 +1,4 @@
-"""Preview of a run (`--dry-run`): its model, its prompt, whether it would plan, its likely cost."""
+"""Preview of a run (`--dry-run`): its model, its prompt, whether it plans, and its likely cost."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from agent.options import Options
 
 LIKELY_STEPS = 4
-"""Number of steps that most questions take: a search, two rounds of reading, and the answer."""
+"""Number of steps for most questions: a search, two rounds of reading, and the answer."""
 REPLY_TOKENS = 300
-"""Tokens in a reply: a thought and a few calls, or a short answer."""
+"""Typical number of tokens in a reply: a thought and a few calls, or a short answer."""
 
 
 def preview(question: str, options: Options, environ: Mapping[str, str]) -> str:

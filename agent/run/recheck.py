@@ -1,6 +1,6 @@
-"""`research recheck`: an earlier report checked against the current pages, sentence by sentence.
+"""`research recheck`: checks an earlier report against the current pages, by sentence.
 
-A recheck is a run whose answer is the earlier report's answer: the cited pages are read again,
+A recheck is a run with the earlier report's answer as its answer: the cited pages are read again,
 saved, and searched for the words that support each sentence.
 """
 
@@ -73,7 +73,7 @@ async def recheck(
     config: bool = False,
     **flags: Unpack[Flags],
 ) -> Report:
-    """Check the report of a run, an archive or a `report.json` against today's pages.
+    """Check a report (of a run, in an archive, or a `report.json`) against the current pages.
 
     Takes the flags of `research`; `service` overrides addresses in `SERVICES`. Raises `UsageError`
     if the report does not exist or cites no page.
@@ -90,13 +90,13 @@ async def recheck(
 
 
 class Recheck(Run):
-    """The recheck of one report; `archive` is the address of the Wayback Machine."""
+    """The recheck of one report; `archive` is the Wayback Machine's address."""
 
     def __init__(
         self, services: RunServices, model: ResolvedModel, earlier: EarlierReport, archive: str
     ) -> None:
         super().__init__(services, model)
-        services.evidence.question = ""  # the sentences are judged, not the answer
+        services.evidence.question = ""  # the sentences are judged rather than the answer
         self._earlier = earlier
         self._archive = archive
         self._pages: dict[int, RereadPage] = {}  # by source number in the earlier report
@@ -162,7 +162,7 @@ class Recheck(Run):
         return LaterWording("not_checked", words, reason=f"the page could not be read: {page.why}")
 
     def _read_sources(self, but: Source | None) -> list[Source]:
-        """Return today's versions of the report's other pages."""
+        """Return the current versions of the report's other pages."""
         found = (page.source for page in self._pages.values())
         return [source for source in found if source is not None and source is not but]
 
@@ -228,7 +228,7 @@ class Recheck(Run):
             rows[claim].new, rows[claim].reason = decided.quote, decided.reason
 
     def _passages_to_judge(self, row: RecheckedSentence) -> list[Passage]:
-        """Return the passages in place of the old words, and those most similar to the sentence."""
+        """Return the passages that replaced the old words, and the ones most like the sentence."""
         evidence = self._services.evidence
         source = evidence.source(row.source or 0)
         page = next((p for p in self._pages.values() if p.then.url == row.url), None)
@@ -300,7 +300,7 @@ def _report_source(n: int, source: Source) -> ReportSource:
 
 
 def _sentence_now(sentence: Sentence, row: RecheckedSentence | None, numbers: set[int]) -> Sentence:
-    """Give a sentence its verdict based on today's pages."""
+    """Return a sentence with its verdict based on the current pages."""
     cited = [n for n in sentence.citations if n in numbers]
     if row is None or row.holds is True:
         if row is not None and row.source and row.source not in cited:

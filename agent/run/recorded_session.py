@@ -1,4 +1,4 @@
-"""The actions of a recorded browser session: finding their elements, comparing their outcomes."""
+"""A recorded browser session's actions: finds their elements and compares their outcomes."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ _NUMBERS = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True)
 class SessionStep:
-    """A recorded action: the call, its result, and where its elements were.
+    """A recorded action: the call, its result, and its elements' positions.
 
-    `element` is the role, name and recorded state of the element that it acted on. `shown` are the
-    lines that the session had already shown.
+    `element` is the role, name and recorded state of the element on which the action was performed.
+    `shown` are the lines that the session had already shown.
     """
 
     call: ToolCall
@@ -68,12 +68,12 @@ class SessionStep:
 
     @property
     def entered(self) -> str:
-        """What was typed, selected or pressed; empty for other actions."""
+        """The text, option or keys to enter now; empty for other actions."""
         return str(self.fields.get(_ENTERED_PARAMS.get(self.call.name, ""), "") or "")
 
     @property
     def recorded(self) -> str:
-        """What was entered when the session was recorded."""
+        """The text, option or keys that were entered in the recorded session."""
         name = _ENTERED_PARAMS.get(self.call.name, "")
         return str(self.call.fields.get(name, "") or "") if name else ""
 
@@ -95,7 +95,7 @@ def describe_act(result: Observation, url: str) -> str:
 
 
 def session_steps(record: RunRecord) -> list[SessionStep]:
-    """Read the actions of a run's main loop that took effect, in order."""
+    """Read the successful actions of a run's main loop, in order."""
     known: dict[str, Place] = {}
     shown = set[str]()
     tools = {tool.name: tool for tool in PAGE_TOOLS if ToolTrait.LOOKS not in tool.traits}
@@ -152,7 +152,7 @@ def _kinds(result: Observation) -> set[str]:
 
 
 def normalise_line(line: str) -> str:
-    """Return a line without refs, markers and digits, for comparing two sessions."""
+    """Return a line without refs, markers and digits, so that sessions can be compared."""
     return _NUMBERS.sub("#", without_marks(line))
 
 
@@ -240,7 +240,7 @@ def _lost_line(
     before: frozenset[str],
     changed: Sequence[tuple[str, str]],
 ) -> str:
-    """Return the first line that appeared in the record, if none of them appears now; else "".
+    """Return the first line that was new in the record, if no such line is new now; else "".
 
     Differences in numbers and in entered values are ignored.
     """
@@ -255,7 +255,7 @@ def _lost_line(
 
 
 def _new_lines(changes: str) -> list[str]:
-    """Return the lines that a diff adds, or all lines of a new page."""
+    """Return the lines that a diff adds, or all lines if the page is new."""
     lines = changes.splitlines()
     if any(line.startswith(("+", "~", "-")) for line in lines):
         lines = [line for line in lines if line.startswith(("+", "~"))]

@@ -35,7 +35,7 @@ _PLACES_OF_TASK: Final = {
     Task.OUTLINE: (OUTLINE,),
     Task.VALUES: (f"{VALUES}/1",),
 }
-"""The place in the journal of the request for each task, if one was made."""
+"""For each task, the journal place of its request, if one was made."""
 DIFF_LINES: Final = 12
 """Maximum number of diff lines shown; the first ones are enough to see what is wrong."""
 DIFF_WIDTH: Final = 160
@@ -134,7 +134,7 @@ class NoLiveModel:
         raise ReplayDiverged(f"the run sends its model a different request {details}")
 
     async def aclose(self) -> None:
-        """Do nothing: there is nothing to close."""
+        """Do nothing, as there is nothing to close."""
 
     def start_guided_mode(self) -> None:
         """Record that code drives the loop from now on; the replies come from the record."""
@@ -150,13 +150,13 @@ class NoLiveModel:
                 return not self._by_rules
             case Task.CONDENSE:
                 return any(place.startswith(CONDENSE) for place in self._places)
-            case Task.MISSING:  # the orchestrator asks once per round, so this counts the rounds
+            case Task.MISSING:  # called once per round, so this counts the rounds
                 self._missing_rounds += 1
                 return f"{MISSING}/{self._missing_rounds}" in self._places
         return not self._places.isdisjoint(_PLACES_OF_TASK.get(task, ()))
 
     def _fail_as_recorded(self, digest: str) -> None:
-        """Raise the error that ended the recorded call with this digest, if it got no reply."""
+        """Raise the error that ended the recorded call with this digest, if it had no reply."""
         record = self._record
         failures = {event.place: event.data for event in record.events_of("model.failed")}
         for request in record.requests:
@@ -219,7 +219,7 @@ class RecordedBudget(Budget):
         self._limit = _limit_of(record, loop)
 
     def part(self, parts: int, max_steps: int, place: str = "") -> Budget:  # noqa: ARG002 - as recorded
-        """Return the budget of the loop at this place."""
+        """Return the budget for the loop at this place."""
         return RecordedBudget(self._record, place)
 
     def begin_step(self) -> int:
@@ -230,7 +230,7 @@ class RecordedBudget(Budget):
         return self.steps
 
     def steps_per_part(self, parts: int) -> int:  # noqa: ARG002 - as recorded
-        """Return more steps than any part can need."""
+        """Return a number of steps that is enough for any part."""
         return MAX_STEPS
 
     def elapsed(self) -> float:
@@ -239,13 +239,14 @@ class RecordedBudget(Budget):
 
     @property
     def steps_left(self) -> int:
-        """More steps than any question can need."""
+        """A number of steps that is enough for any question."""
         return MAX_STEPS
 
 
 def difference(record: RunRecord, messages: Sequence[Message]) -> str:
     """Describe how a request differs from the most similar one in the record, as a unified diff."""
-    # Rebuild each recorded request: its event has only the messages that were new in its loop.
+    # Rebuild each recorded request, whose event contains only the messages added since the last
+    # one.
     loops: dict[str, list[Message]] = {}
     candidates: list[tuple[int, int, str, list[Message]]] = []
     for request in record.requests:
@@ -257,7 +258,7 @@ def difference(record: RunRecord, messages: Sequence[Message]) -> str:
     if not candidates:
         return "the record contains no requests"
 
-    # The most similar one has the longest common prefix, then the closest length.
+    # The most similar request has the longest common prefix, then the closest length.
     n, _, place, recorded = max(candidates, key=lambda row: row[:2])
     if n == len(recorded) == len(messages):
         return f"at {place}: its messages match the record, but their hash does not"

@@ -183,7 +183,7 @@ class Rerun(Run):
     async def _continue(
         self, stack: AsyncExitStack, tools: ToolSelection, stopped: RerunStopped
     ) -> Report:
-        """Let the model finish the session; its answer is checked as usual."""
+        """Have the model finish the session; its answer is checked as usual."""
         done = [one.text for one in self._sentences]
         result, judge = await take_over(
             self._services,

@@ -79,7 +79,7 @@ async def research(
     environment variables and the settings file are read only with `config`. `run` sets the run's
     id, for callers that need to know it in advance. `tasks` creates the tools for `allow_tasks`.
 
-    If the model or the web fails, the report has the status `failed`. Wrong settings raise
+    If the model or the web fails, the report has the status `failed`. Invalid settings raise
     `UsageError`. A cancelled run keeps its record and raises `CancelledError`.
     """
     given: dict[str, Any] = {**flags, "model": model if isinstance(model, str) else None}
@@ -137,7 +137,7 @@ async def run_question(
 ) -> Report:
     """Create and execute a run, by default one that answers a question; returns its report.
 
-    Raises `UsageError` for wrong settings, before the run starts.
+    Raises `UsageError` for invalid settings, before the run starts.
     """
     if options.plan and make is None and inputs.edit_plan is None and inputs.prior is None:
         raise NobodyToApprove
@@ -160,7 +160,7 @@ class Run:
         self._services = services
         self._model = model
         self._work: Orchestrator | None = None
-        self._ended_ms: int | None = None  # when `run.finished` was written
+        self._ended_ms: int | None = None  # time at which `run.finished` was written
         self._report: Report | None = None  # set once it is written
 
     async def to_report(self) -> Report:
@@ -174,13 +174,13 @@ class Run:
             if self._ended_ms is not None and self._report is None:
                 raise  # the answer is already recorded: `resume` returns it
             failure = error
-        # Internal errors also end in a report; the record keeps the traceback.
+        # Internal errors also produce a report; the traceback is recorded.
         except Exception as error:  # noqa: BLE001
             trace = error_text(traceback.format_exc(), MAX_TRACE_CHARS)
             services.write("run.crashed", error=error_text(repr(error)), trace=trace)
             failure = InternalError(f"internal error: {type(error).__name__}: {error}")
         except asyncio.CancelledError:
-            # Ctrl-C or a cancelled task: the record gets a report based on what was read so far.
+            # Ctrl-C or a cancelled task: record a report based on the pages read so far.
             services.write("run.interrupted")
             if self._report is None:
                 messages = self._work.messages if self._work else []
@@ -229,7 +229,7 @@ class Run:
         judge = ClaimJudge(services.evidence, services.budget, services.record, judging)
         work.objections = partial(check_parts, judge)
 
-        # Answer, and check the answer.
+        # Answer the question, and check the answer.
         save = partial(save_turns, context, session, services.question, resumed=prior is not None)
         try:
             result = await work.answer(services.question)
@@ -246,7 +246,7 @@ class Run:
         if services.schema is not None:
             await add_values(report, result.text, services.schema, work, judge)
 
-        # Save the turns and claim the jobs before `run.finished` is written: a finished run is not
+        # Save the turns and claim the jobs before `run.finished` is written. A finished run is not
         # resumed, so they would be lost if the process were killed in between.
         await save(report)
         jobs = await BackgroundJobs.claim(services, builder, work)
@@ -256,7 +256,7 @@ class Run:
         return report
 
     async def _remember_failure(self, error: ResearchError) -> None:
-        """Save the question in memory, and why it was not answered."""
+        """Save the question in memory, with the reason why it was not answered."""
         context = self._services.context
         if context.memory is not None:
             failed = self._services.report_builder.failed_report(error)
@@ -290,9 +290,8 @@ class Run:
             services.journal.write("run.finished", report=dumped, after=after)
         )
         services.folder.write(services.folder.report, report.to_json().encode())
-        if (
-            report.status in FINAL_STATUSES
-        ):  # it will not be resumed, and the browser state contains logins
+        # A finished run is not resumed, and its browser state contains logins.
+        if report.status in FINAL_STATUSES:
             services.folder.browser_state.unlink(missing_ok=True)
         self._report = report.with_record(services.folder.path)
         return report
@@ -322,7 +321,7 @@ class StartedRun:
     async def report(self) -> Report:
         """Wait for the report; returns an empty one if `task` was cancelled before it was ready.
 
-        Cancelling this stops the run; its record is kept, and it can be resumed.
+        Cancelling this stops the run, which keeps its record and can be resumed.
         """
         try:
             await asyncio.wait({self.task, self._answered}, return_when=asyncio.FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""Runs that start from a record: resuming a run that was killed, or asking another model."""
+"""Starts runs from a record: resumes interrupted runs, or asks another model."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ async def research_section_again(
 ) -> Report:
     """Research one section of a report again, in a new run that keeps the other sections.
 
-    Only the section's pages are read, bypassing all caches; the summary and the ending are
+    Only the section's pages are read, bypassing all caches; the summary and conclusion are
     rewritten. `flags` override settings of the earlier run. Raises `UsageError` if the section does
     not exist.
     """
@@ -183,7 +183,7 @@ async def rerun_on_recorded_web(
     live: bool = False,
     trusted: bool = True,
 ) -> Report:
-    """Ask another model the same question on the recorded web, in a new run; returns its report.
+    """Ask another model the same question on the recorded web, in a new run; returns the report.
 
     With `live`, pages and searches that are missing from the record come from the live web. Unless
     the record is `trusted`, settings that give access to this machine are ignored.

@@ -1,4 +1,4 @@
-"""The services shared by the parts of one run, and its caller's inputs."""
+"""The services that all parts of a run share, and the inputs from its caller."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _log(event: Event) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """A caller's inputs in addition to the settings; for None, the settings decide.
+    """A caller's inputs in addition to the settings; where None, the settings apply.
 
     `prior` is the record that the run starts from. `opened` is called with the tool context once
     the web is open, so that a live view can show the page. `tasks` creates the scheduling tools, if
@@ -99,7 +99,7 @@ class Inputs:
 
 
 class RunServices:
-    """The services of one run: a new or resumed one, or one on a recorded web.
+    """The services of one run, whether new, resumed, or on a recorded web.
 
     `write` appends an event to the journal; `record` does the same, unless a resumed run has
     already recorded the event. Both redact secrets found in the environment. `context` is passed to
@@ -179,12 +179,12 @@ class RunServices:
 
     @property
     def folder(self) -> RunFolder:
-        """The folder of the run."""
+        """The run's folder."""
         return self.journal.folder
 
     @property
     def today(self) -> str:
-        """The date of the run (UTC); if the run starts from a record, the recorded date."""
+        """The run's date (UTC); if the run starts from a record, the recorded date."""
         prior = self.inputs.prior
         if prior is not None and not prior.sections:
             return prior.source.day
@@ -220,7 +220,7 @@ class RunServices:
         )
 
     async def open_memory(self, stack: AsyncExitStack) -> str:
-        """Open the memory; returns the conversation id of the run."""
+        """Open the memory; returns the run's conversation id."""
         context, options = self.context, self.options
         stack.callback(context.close)  # first, so that the thread stops after the memory is closed
         context.memory = self.inputs.memory if options.memory else None
@@ -262,8 +262,7 @@ class RunServices:
     ) -> Callable[[str], Awaitable[T]] | None:
         """Record events around a callback that asks the user, so that a live view can hide for it.
 
-        The run's clock is paused in the meantime, and if a tool call is asking, its timeout is
-        extended.
+        Meanwhile, the run's clock is paused, and if a tool call asks, its timeout is extended.
         """
         if ask is None:
             return None
@@ -293,7 +292,7 @@ class RunServices:
 
 
 def _read_schema(options: Options) -> Schema | None:
-    """Read the schema of the run, if there is one; raises `UsageError` if it is invalid."""
+    """Read the run's schema, if any; raises `UsageError` if it is invalid."""
     if options.schema is None:
         return None
     from agent.evidence.schema import Schema  # noqa: PLC0415 - few runs have one
@@ -302,9 +301,10 @@ def _read_schema(options: Options) -> Schema | None:
 
 
 def is_public_run(data: Path, run: str) -> bool:
-    """Whether an earlier run read no file, no folder and no page private to the user.
+    """Whether an earlier run did not read any files, folders or pages that are private.
 
-    False if its record is missing, or was written by a version that did not record this.
+    Returns False if the run's record is missing, or was written by a version that did not record
+    this.
     """
     try:
         events = read_events(Runs(data).find(run).journal)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A step of the run, as the command line shows it: `text` is one line."""
+    """A step of the run, as displayed by the command line; `text` is one line."""
 
     text: str
 
@@ -48,7 +48,7 @@ class SourceRead:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The last event of a stream: the report."""
+    """The last event of a stream, which contains the report."""
 
     report: Report
 

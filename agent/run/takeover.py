@@ -43,7 +43,7 @@ async def take_over(
     opened = await model.open(stack, lambda note: services.write("note", text=note))
     builder = ContextBuilder(services.context, services.folder.id)
     work = new_orchestrator(services, opened, builder, tools)
-    # The model's steps are numbered after the repeated ones, including the failed one.
+    # The model's steps are numbered after all repeated steps, including the failed one.
     services.budget.steps += number
     services.budget.max_steps += number
     request = prompt(TAKEOVER).replace("{question}", asked)

@@ -45,7 +45,7 @@ class RunSpans:
         self._now = 0  # time of the latest event, in nanoseconds since the epoch
 
     def note(self, event: Event) -> None:
-        """Create the span of an event."""
+        """Create the span for an event."""
         data, self._now = event.data, _to_nanoseconds(event.at)
         if event.type == "run.started":
             attributes = {
@@ -121,7 +121,7 @@ class RunSpans:
         span.end(self._now)
 
     def _parent(self, place: str, start: int) -> Context | None:
-        """Return the span of an event's step (the first two parts of its place), or of the run."""
+        """Return the span for an event's step (the first two parts of its place) or for the run."""
         if self._run is None:
             return None
         run, name = set_span_in_context(self._run), "/".join(place.split("/")[:2])

@@ -47,7 +47,7 @@ class ToolCalls:
     """Calls the built-in tools for one caller; everything that it opens is closed with `stack`.
 
     `live` returns the current settings, which apply to searching, reading and the choice of tools.
-    The caller's permissions stay as they were at the start.
+    The caller's permissions do not change.
     """
 
     def __init__(self, live: Callable[[], Options], stack: AsyncExitStack) -> None:
@@ -82,22 +82,23 @@ class ToolCalls:
 
     @property
     def provenance(self) -> Provenance:
-        """The origins of everything that clients received so far."""
+        """The origins of all text that clients have received so far."""
         return self.context.provenance
 
     async def web(self) -> Web:
-        """Return the web, opened at the first call."""
+        """Return the web object, which is opened on the first call."""
         async with self._opening:
             web, options = self.context.web, self.options
             changed = options != self._web_options and web is not None and web.tab is None
-            if web is None or changed:  # an open page is kept, as is the web that it belongs to
-                # The previous web is closed at the end, because a parallel call may still use it.
+            if web is None or changed:  # keep an open page, and the web object that it belongs to
+                # The previous web object is closed at the end, because a parallel call may still
+                # use it.
                 web = await self._stack.enter_async_context(open_web(options, os.environ))
                 self.context.web, self._web_options = web, options
             return web
 
     async def memory(self) -> Memory:
-        """Return the memory, opened at the first call."""
+        """Return the memory, which is opened on the first call."""
         async with self._opening:
             if self.context.memory is None:
                 in_thread = self.context.in_memory_thread

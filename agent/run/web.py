@@ -106,7 +106,7 @@ async def open_web(
 
 
 class NamedAddresses:
-    """The addresses that the user named: those in a request, and the root of each private host."""
+    """The addresses given by the user: those in a request, and the root of each private host."""
 
     def __init__(self, request: str, private: Iterable[str]) -> None:
         self._private = {name.casefold() for name in private}
@@ -118,7 +118,7 @@ class NamedAddresses:
             self._addresses |= {normalize(scheme + address) for scheme in schemes}
 
     def include(self, url: str) -> bool:
-        """Return whether an address is one of them, in any spelling."""
+        """Return whether the user provided an address, regardless of its spelling."""
         parsed = parse(url)
         if parsed is None:
             return False
@@ -149,7 +149,7 @@ async def _open_solver(
 ) -> Solver | None:
     """Open the captcha solver named in the settings, with its own egress proxy.
 
-    The user named the service, so its address may be private; page addresses may not.
+    The user specified the service, so its address may be private, while page addresses may not.
     """
     if not options.solver:
         return None
@@ -168,7 +168,7 @@ async def _open_solver(
 
 
 class _LazyBrowser:
-    """The browser of a run, launched or attached to on first use."""
+    """A run's browser, launched or attached to on first use."""
 
     def __init__(
         self, options: Options, egress: Egress, stack: AsyncExitStack, record: Record
@@ -231,7 +231,7 @@ class _LazyBrowser:
         except AttachFailed as failed:
             if options.cdp:
                 raise
-            # `research chrome` is not running: try the user's everyday Chrome. If that is not
+            # `research chrome` is not running, so try the user's regular Chrome. If that is not
             # allowed, report the first error, which has the better hint.
             try:
                 return await enter(Browser.attach(USERS_CHROME, check_address))
@@ -240,7 +240,7 @@ class _LazyBrowser:
 
 
 def _storage_state(options: Options) -> dict[str, Any] | Path | None:
-    """Return the storage the browser starts with: from a file, saved logins, or both."""
+    """Return the browser's initial storage state: from a file, saved logins, or both."""
     if not options.login:
         return options.storage_state
     states = [LoginsInUse(options.data, options.login).state()]

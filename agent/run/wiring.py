@@ -90,7 +90,7 @@ async def select_tools(
 def new_orchestrator(
     services: RunServices, model: Model, builder: ContextBuilder, tools: ToolSelection
 ) -> Orchestrator:
-    """Create the orchestrator of a run: its model, its tools and its system prompt."""
+    """Create a run's orchestrator, with its model, tools and system prompt."""
     context, options, prior = services.context, services.options, services.inputs.prior
     context.vision = options.vision and sees(model)
     registry, offered = tools.registry(), tools.to_record(options)
@@ -170,7 +170,7 @@ def _prompt_without_functions(
 
 
 def _build_system_prompt(model: Model, registry: Registry, services: RunServices) -> str:
-    """Build the system prompt; a model with native function calling gets the tool definitions."""
+    """Build the system prompt; for native function calling, the model gets tool definitions."""
     context, options = services.context, services.options
     context.provenance.add(services.today[:4], Kind.USER)  # the year is not secret
     # Other guides are shown when their tools are first used; these are needed from the start.

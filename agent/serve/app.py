@@ -186,7 +186,8 @@ async def serve_app(
     """
     with listening_socket(port, host) as listening:
         bound_port = listening.getsockname()[1]
-        # The outermost layer, so rejected requests do not reach any other; it sets its own headers.
+        # This is the outermost layer, so it rejects requests before any other, with its own
+        # headers.
         app = TokenAuth(
             with_security_headers(make_app(state)),
             token,

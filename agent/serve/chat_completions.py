@@ -1,10 +1,10 @@
-"""`/v1/chat/completions` and `/v1/models`: offers runs as a model to OpenAI API clients.
+"""`/v1/chat/completions` and `/v1/models`, which offer runs as a model to OpenAI API clients.
 
 The user's last message is the question. The conversation is identified by an earlier answer in the
 messages; a conversation that began elsewhere is saved first. Only the checked answer is streamed as
-content, never a draft. Steps are streamed before it as `reasoning_content`, which Open WebUI,
-LibreChat and others collapse. Sources are annotations (`url_citation`: the position of each marker
-in the content) and are listed below the answer.
+content, never a draft. Steps are streamed before the answer as `reasoning_content`, which Open
+WebUI, LibreChat and others collapse. Sources are annotations (`url_citation`: the position of each
+marker in the content) and are listed below the answer.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class Frame:
 
 
 class EventStream:
-    """A journal that is read once for all its watchers. `is_active` is true while it may grow.
+    """A journal that is read once for all watchers; `is_active` returns whether it may still grow.
 
     For a run that is being resumed, `earlier_bytes` of the journal had already been written.
     """
@@ -97,7 +97,7 @@ class EventStream:
         self._wake()
 
     def finish(self) -> None:
-        """End the stream after the events written so far: the run's process has ended."""
+        """End the stream after the events written so far, as the run's process has ended."""
         self.read()
         self._finished = True
         self._wake()
@@ -114,7 +114,7 @@ class EventStream:
 
     @property
     def over(self) -> bool:
-        """Return whether the stream has ended, so that no further events will come."""
+        """Return whether the stream has ended and there will be no further events."""
         return self._closed or (self._finished and not self._is_active())
 
     def has_after(self, seq: int) -> bool:
@@ -144,9 +144,8 @@ class EventStream:
                 grown, over = self._grown, self.over
                 while at < len(self._frames):
                     frame, at = self._frames[at], at + 1
-                    if (
-                        frame.seq is None and at > last_kept
-                    ):  # otherwise, the reply is complete by now
+                    # A transient event before a kept one is outdated: its reply is complete.
+                    if frame.seq is None and at > last_kept:
                         yield frame
                     elif frame.seq is not None and frame.seq > after:
                         after = frame.seq

@@ -28,7 +28,7 @@ CHANGES_LISTED: Final = 5
 
 
 class JobForm(BaseModel):
-    """A question to queue. `after` names a run or job whose answer is passed on."""
+    """A question to queue. `after` is the id of a run or job whose answer is passed on."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -99,7 +99,7 @@ def add_job(stores: JobsDep, form: JobForm) -> dict[str, Any]:
 
 @queue_routes.post("/pause")
 def pause_queue(stores: JobsDep) -> Done:
-    """Pause the queue: no more jobs are started."""
+    """Pause the queue, so that no more jobs are started."""
     stores.jobs.pause()
     return Done()
 

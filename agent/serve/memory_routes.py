@@ -74,7 +74,7 @@ def search_memory(memory: Memory, query: str, kind: str, limit: int) -> list[Mem
 
 
 def _find(memory: Memory, number: int, *, own: bool = False) -> Hit:
-    """Find a memory. Raises `NotFound`, or with `own`, `UsageError` for a shared memory."""
+    """Find a memory. Raises `NotFound`; with `own`, a shared memory raises `UsageError`."""
     hit = memory.get(number)
     if hit is None:
         raise NotFound(f"no memory has the id {number}")

@@ -83,7 +83,7 @@ def one(state: StateDep, folder: FolderDep) -> Response:
 
 @page_routes.get("/runs/{run}/parts")
 def parts(state: StateDep, folder: FolderDep) -> Response:
-    """Return only the report, for a page that is watching the run; empty before the answer."""
+    """Return only the report, for a page that shows the run; empty until there is an answer."""
     active = state.manager.active.get(folder.id)
     has_answer = active is None or active.stream.has_answer
     return _html(_report(folder) if has_answer else "")
@@ -141,7 +141,7 @@ def jobs(state: StateDep) -> Response:
     """Show the queue, schedules and monitors."""
     try:
         stores = state.jobs()
-    except UsageError as error:  # the page shows what to install
+    except UsageError as error:  # the page explains what to install
         return _page(state, "jobs.html", "jobs", jobs=None, missing=f"{error}. {error.hint}")
     rows = {
         "queue": list_jobs(stores),

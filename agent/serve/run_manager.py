@@ -122,7 +122,7 @@ class ActiveRun:
                 self._loop.call_soon_threadsafe(self._task.cancel)
 
     async def stop(self) -> None:
-        """Stop the run and wait for it to end; it answers with what it has so far."""
+        """Stop the run and wait for it to end; its answer is based on the pages read so far."""
         self.cancel()
         with suppress(TimeoutError):
             async with asyncio.timeout(STOP_SECONDS):
@@ -159,7 +159,7 @@ class ActiveRun:
             self.stream.read()
 
     async def _reply(self, kind: str, what: str) -> bool | str:
-        """Wait until a question is answered or the run withdraws it."""
+        """Wait until a question is answered, or is withdrawn by the run."""
         n = next(self._numbers)
         self._replies[n] = self._server.create_future()
         self.questions[n] = {"n": n, "kind": kind, "what": what}
@@ -274,7 +274,7 @@ class RunManager:
         self._streams: dict[str, EventStream] = {}
 
     async def close(self) -> None:
-        """Stop all active runs: each leaves a complete record and can be resumed."""
+        """Stop all active runs; each has a complete record and can be resumed."""
         running = list(self.active.values())
         # Do this first, so that a stopping server does not wait for its watchers.
         for stream in (*self._streams.values(), *(run.stream for run in running)):

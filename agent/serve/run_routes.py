@@ -93,9 +93,9 @@ async def events(
 ) -> Response:
     """Stream a run's events as they are written: numbered lines of the journal.
 
-    A client that names its last event (`Last-Event-ID`, or `after`) misses none. Events without
-    a number are transient: pieces of a reply (`model.delta`), questions (`asked`, `answered`) and
-    hints that arrived too late (`hint.unread`). The last event is `end`.
+    A client that specifies its last event (`Last-Event-ID`, or `after`) receives all later ones.
+    Events without a number are transient: pieces of a reply (`model.delta`), questions (`asked`,
+    `answered`) and hints that arrived too late (`hint.unread`). The last event is `end`.
     """
     if last_event_id is not None and last_event_id.isdecimal() and last_event_id.isascii():
         after = int(last_event_id)
@@ -108,7 +108,7 @@ async def events(
 
 @run_routes.post("/runs/{run}/stop")
 async def stop(active: ActiveDep) -> Done:
-    """Stop a run: it answers with what it has so far and can be resumed."""
+    """Stop a run; it answers from the pages read so far, and can be resumed."""
     await active.stop()
     return Done()
 
@@ -210,7 +210,7 @@ async def remove(state: StateDep, folder: FolderDep) -> Done:
     if active := state.manager.active.get(folder.id):
         if not folder.report.is_file():
             raise UsageError(f"{folder.id} is running", hint="Stop it first.")
-        await active.stop()  # its post-run tasks are stopped too
+        await active.stop()  # this also stops its post-run tasks
     await asyncio.to_thread(state.manager.runs.remove, folder)
     return Done()
 

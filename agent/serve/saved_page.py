@@ -67,7 +67,7 @@ def _saved_html(record: FinishedRun, source: ReportSource) -> str:
 
 
 def mark_quotes(html: str, quotes: Sequence[str]) -> tuple[str, bool]:
-    """Mark quotes in the page, even across elements; return False if one is not found.
+    """Mark quotes in the page, even across elements; the second value is False if any is missing.
 
     Whitespace and the bars between table cells are ignored, since the page has real cells instead.
     The first mark has the id `words`.

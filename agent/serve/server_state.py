@@ -97,7 +97,7 @@ class ServerState:
 
     @property
     def options(self) -> Options:
-        """The current settings, which follow the settings file."""
+        """The current settings, updated when the settings file changes."""
         return self._live()
 
     @property
@@ -114,7 +114,7 @@ class ServerState:
         return bool(options.attach or options.cdp)
 
     def memory(self) -> Memory:
-        """The memory, opened once. Raises `UsageError` if the server has none."""
+        """The memory, opened once. Raises `UsageError` if the server has no memory."""
         if not self.options.memory:
             raise UsageError(
                 "memory is off on this server", hint="Start `research serve` without --no-memory."

@@ -83,12 +83,12 @@ acting_tool = partial(tool, capped=False, on_page=True, sends=sends_nothing, gro
 
 
 def _sends_argument(name: str) -> Sends:
-    """Declare that the site of the open page can read the argument with this name."""
+    """Declare that the open page's site can read the argument with this name."""
     return lambda _, arguments: [Sent(Sink.SITE, getattr(arguments, name) or "")]
 
 
 def _sends_point(context: ToolContext, arguments: Any) -> Iterator[Sent]:
-    """Declare what a mouse call reveals to a site: a dialog answer, a link, and points."""
+    """Declare what a mouse action reveals to a site: a dialog answer, a link, and points."""
     dialog = getattr(arguments, "dialog", None) or ""
     if dialog not in ("accept", "dismiss"):
         yield Sent(Sink.SITE, dialog)
@@ -150,16 +150,16 @@ async def look_on_page(
     """Perform an action that only reveals more of the open page, and report the changes."""
     try:
         return await _on_page(context, act)
-    except OutcomeUnknown as unknown:  # it has no lasting effect that needs checking
+    except OutcomeUnknown as unknown:  # the action has no lasting effect that needs checking
         raise unknown.__cause__ or unknown from None
 
 
 async def act_on_page(
     context: ToolContext, act: Callable[[Tab], Awaitable[ActionOutcome]]
 ) -> Finish:
-    """Act on the open page and report the changes; the action becomes part of the page's source.
+    """Act on the open page, and report the changes; the action is also noted in the page's source.
 
-    If its outcome was not observed, the action is recorded in the next page state.
+    An action whose outcome was not observed is recorded in the next page state.
     """
     with _recording_act(require_web(context)):
         return await _on_page(context, act, is_act=True)
@@ -200,7 +200,7 @@ async def _on_page(
 
 
 def _summary(outcome: ActionOutcome) -> str:
-    """Describe an action, the events that it caused, and the new text in one paragraph."""
+    """Describe, in one paragraph, an action, the events that it caused, and the new text."""
     new = "; ".join(outcome.new)[:MAX_SUMMARY_TEXT_CHARS]
     parts = [
         outcome.did,
@@ -212,14 +212,14 @@ def _summary(outcome: ActionOutcome) -> str:
 
 
 def without_refs(text: str) -> str:
-    """Remove refs, which are meaningless outside the run: `clicked [e5] button Save`."""
+    """Remove refs, which are meaningless outside the run, as in `clicked [e5] button Save`."""
     return _REF.sub("", text).strip()
 
 
 def _action_result(
     context: ToolContext, state: PageState, outcome: ActionOutcome, end: str
 ) -> ToolResult:
-    """Report an outcome; `end` is UNKNOWN if it was not observed, otherwise ""."""
+    """Report an action's outcome; `end` is UNKNOWN if it was not observed, otherwise ""."""
     page, hint = state.page, OutcomeUnknown.hint if end else ""
     data: dict[str, Any] = {"did": outcome.did, "url": page.url}
     if end:
@@ -412,9 +412,9 @@ async def drag(
 ) -> Finish:
     """Drag an element to another one, by an offset in pixels, or along a path.
 
-    `x` and `y` are the point where it is grabbed; negative values count from the right and bottom
-    edges, where windows and fields are resized. `seconds` is how long it is pressed before
-    dragging, for pages that expect a long press. The points of `path` are offsets from the
+    `x` and `y` are the point at which the element is grabbed; negative values count from the right
+    and bottom edges, where windows and fields are resized. `seconds` is how long the button is held
+    before dragging, for pages that expect a long press. The points of `path` are offsets from the
     element's corner in pixels; the point given by `x` and `y`, if any, comes before them.
     """
     options: dict[str, Any] = {"at": _offset(x, y), "path": path, "seconds": seconds}
@@ -453,7 +453,7 @@ async def wait(
     text: str = "",
     seconds: Annotated[float, Field(gt=0, le=MAX_WAIT_SECONDS)] = 10,
 ) -> Finish:
-    """Wait until the page contains `text`; without it, wait for the full time."""
+    """Wait until the page contains `text`; without `text`, wait for the full time."""
     return await look_on_page(context, lambda tab: tab.wait_for(text, seconds))
 
 
@@ -529,7 +529,7 @@ async def download(context: ToolContext, *, ref: str) -> ToolResult:
             kept = await tab.download(ref, context.seconds_left(context.limits.call_seconds))
     if kept.path is None:
         raise ToolError(f"{kept.name} was not saved: {kept.why}", hint="Continue without the file.")
-    # A run's record may be shared, so it does not reveal the location of the user's files.
+    # A run's record may be shared, so it must not reveal the location of the user's files.
     place = {} if context.run else {"path": str(kept.path)}
     # READ accepts the address; after that, PYTHON can compute with the file's passages.
     return ToolResult(

@@ -64,7 +64,7 @@ class _Inputs:
     _cells: dict[str, str] = field(default_factory=dict)  # text of a cell -> passage id of its row
 
     def figure(self, passage: str, words: str) -> float:
-        """Return the number in `words`; raises `ValueError` if they are not in the passage."""
+        """Return the number in `words`; raises `ValueError` if the passage lacks these words."""
         found = self._passage(passage)
         if not words.strip() or " ".join(words.split()) not in " ".join(found.text.split()):
             raise ValueError(f"“{words}” does not appear in {passage}")
@@ -77,7 +77,7 @@ class _Inputs:
         found = self._passage(passage)
         source = self.evidence.source(found.source)
         text = source.text if source else ""
-        # Extend the row's span upwards and downwards over all adjacent lines of the table.
+        # Extend the span up and down to include all adjacent rows of the table.
         start, end = found.start, found.end
         while (above := text.rfind("\n", 0, max(0, start - 1)) + 1) < start and text[above] == "|":
             start = above
@@ -93,7 +93,7 @@ class _Inputs:
         return rows
 
     def number(self, text: str) -> float:
-        """Parse a figure; a cell of a table returned earlier counts as an input."""
+        """Parse a figure; a cell from a table returned earlier counts as an input."""
         value = number(text)
         if text in self._cells:
             self.used[self._cells[text], text] = None

@@ -1,4 +1,4 @@
-"""The context that a run gives its tools: web, evidence, memory, limits and the user."""
+"""The context that a run passes to its tools: web, evidence, memory, limits and the user."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class Web:
         return self.is_visible or self.solver is not None
 
     def expired_login(self, page: Page) -> str:
-        """Describe the saved login that has expired if the page asks for a login; otherwise ""."""
+        """If the page asks for a login, describe the saved login that has expired; otherwise ""."""
         name = self.logins.get(registrable_domain(host(page.url)))
         if not name or page.outcome is not Outcome.LOGIN:
             return ""
@@ -155,12 +155,12 @@ class Web:
     async def read_tab(self) -> Page:
         """Read the current state of the open page: the run's tab, or the user's page.
 
-        Raises `ToolError` if none is open.
+        Raises `ToolError` if no page is open.
         """
         if self.tab is not None:
             return await self.reader.read_tab(self.tab)
         if self.page is None and self.look_for_page is not None:
-            await self.look_for_page()  # it may not have responded at the start of the run
+            await self.look_for_page()  # the tab may not have responded at the start of the run
         if self.page is None:
             raise self.no_page("Give a url, or OPEN a page first.")
         return self.page
@@ -176,14 +176,14 @@ class User:
 
 @dataclass(slots=True)
 class ToolContext:
-    """The environment of a run's tools.
+    """Everything that a run's tools can access.
 
     `record(kind, place, **data)` writes a journal event; `keep(bytes)` stores bytes with the run
     and returns their hash. `approve(effect)` asks the user for approval, and `user` answers a
     question from the model; both are None if no user is available. `memory` is None with
     `--no-memory`, `wiki` if the data folder has none. `vision` means that the model accepts images.
-    `outgoing` decides what may be sent. On `approved_sites`, the user lets the run act without
-    asking again. `tasks_allowed` is the `--allow-tasks` flag; `approvals` are actions and sites
+    `outgoing` decides what may be sent. On `approved_sites`, the run may act without asking the
+    user again. `tasks_allowed` is the `--allow-tasks` flag; `approvals` are actions and sites
     approved before the run (`--yes`). `hints` are messages from the user that the model has not
     seen yet. `rephrase` asks the model for alternative queries. `effort` contains the preset limits
     for the run's depth; outside a run, the lowest ones. With `files_first`, a search that finds
@@ -223,16 +223,16 @@ class ToolContext:
 
     @property
     def provenance(self) -> Provenance:
-        """What the run has read so far, and its origins."""
+        """The text that the run has read so far, and its origins."""
         return self.outgoing.provenance
 
     def seconds_left(self, wanted: float) -> float:
-        """Return the seconds that a call may take: `wanted`, at most the run's remaining time."""
+        """Return the seconds that a call may take: `wanted`, up to the run's remaining time."""
         left = self.time_left()
         return wanted if left is None else max(0.1, min(wanted, left))
 
     def secrets_for(self, url: str) -> list[str]:
-        """Return the names of the stored secrets that may be typed at an address."""
+        """Return the names of the stored secrets that may be typed on the page at an address."""
         stored = self.secrets.origins() if self.secrets else {}
         return [name for name, own in stored.items() if own == origin(url)]
 
@@ -242,7 +242,7 @@ class ToolContext:
         return question.issuperset(word.casefold() for word in _WORDS.findall(secret))
 
     def extend_timeout(self, seconds: float, *, counts: bool = True) -> None:
-        """Give the current call more time, by default up to the run's remaining time.
+        """Extend the current call's timeout, by default up to the run's remaining time.
 
         `counts` is False for time that does not count towards the run's time limit, such as waiting
         for the user.

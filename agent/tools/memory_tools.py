@@ -226,7 +226,7 @@ Milestones = Annotated[
 async def set_goal(
     context: ToolContext, *, project: NonEmpty, goals: Goals, milestones: Milestones
 ) -> ToolResult:
-    """Add goals and milestones to a project; a new project is created."""
+    """Add goals and milestones to a project, creating it if necessary."""
     memory, now = require_memory(context), context.now_ms()
     plans = await context.in_memory_thread(memory.values, PROJECT)
     plan = plans.get(project) or {"goals": [], "milestones": [], "createdAt": now}

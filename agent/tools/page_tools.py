@@ -66,13 +66,13 @@ def require_tab(context: ToolContext) -> Tab:
     playbook="url",
 )
 async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
-    """Open a page and show it: in the open tab, or in a new one if that tab has crashed."""
+    """Open a page in the open tab, or in a new one if that tab has crashed, and show it."""
     web = require_web(context)
     # The run's proxy also checks addresses, but an attached Chrome does not use it.
     web.egress.guard.check_url(url)
     usual = web.reader.deadline_of(url, context.limits.read_seconds)
     seconds = context.seconds_left(usual)
-    if web.polite is not None:  # None in the user's own Chrome
+    if web.polite is not None:  # None for the user's Chrome
         await web.polite.wait_turn(url, seconds)
     async with web.lock:
         browser, tab = await web.start_browser(), web.tab
@@ -182,7 +182,7 @@ class PageState:
 
 
 async def read_state(context: ToolContext, outcome: str = "") -> PageState:
-    """Read the open page as now shown, with the `outcome` of an action or an unobserved one."""
+    """Read the open page, together with the `outcome` of the action that led to it."""
     web = require_web(context)
     page = await web.read_tab()
     unseen, web.unseen_outcome = web.unseen_outcome, ""
@@ -316,7 +316,7 @@ async def screenshot(context: ToolContext) -> ToolResult:
     traits=LOOKS,
 )
 async def page_context(context: ToolContext) -> ToolResult:
-    """Return the visible part of the run's tab if there is one, otherwise of the user's."""
+    """Return the visible part of the page in the run's tab or, without one, in the user's."""
     web = require_web(context)
     if web.tab is None and web.context is None and web.look_for_page is not None:
         await web.look_for_page()
@@ -366,7 +366,7 @@ _USER_TASKS = {
 
 
 async def clear_block_page(context: ToolContext, tab: Tab) -> bool:
-    """Try to get past a captcha, bot check or login in front of a page; True if that worked.
+    """Try to get past a captcha, bot check or login on a page; returns True on success.
 
     If the user can see the browser, they are asked to do this; otherwise the captcha solver is
     used, if there is one.
@@ -385,7 +385,7 @@ async def clear_block_page(context: ToolContext, tab: Tab) -> bool:
 
 
 async def _solve(context: ToolContext, tab: Tab) -> tuple[Outcome, str]:
-    """Have the solver solve a page's captcha, enter its token, and record the attempt.
+    """Have the solver solve a page's captcha, enter the token, and record the attempt.
 
     Returns OK and how the token was used, or another outcome and the reason.
     """

@@ -1,4 +1,4 @@
-"""Allows or refuses tool calls, runs them and records them. All calls pass through here.
+"""Allows or refuses tool calls, runs them and records them. All calls go through this module.
 
 Whether a call may send text depends on the author of the text. Whether it may act depends on the
 open page. Whether its effect may outlast the run depends on what the run has read. A check raises
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class Policy:
-    """Runs known tool calls that pass the checks, and records every call.
+    """Runs calls of known tools that pass the checks, and records every call.
 
     A failed call becomes a result with an error and a hint; it never ends the run. Calls on the
     open page run one at a time, in the order of the reply. If an action on the page fails, later
@@ -56,7 +56,7 @@ class Policy:
         self._tools = tools
         self._context = context
         self._page_turn = asyncio.Lock()
-        self._failed_act: dict[str, str] = {}  # step id -> its first failed tool
+        self._failed_act: dict[str, str] = {}  # step id -> the first tool that failed
 
     async def run(self, call: ToolCall, place: str) -> Callable[[], Observation]:
         """Run a call. Returns a function that finishes it, to be called in tag order.
@@ -156,7 +156,7 @@ class Policy:
         *,
         made: bool,
     ) -> Observation:
-        """Finish a call and record it, without secrets and with the user's new hints."""
+        """Finish a call, and record it without secrets and with the user's new hints."""
         context, tool = self._context, self._tools.get(call.name)
         clean = context.redactor.text
         try:
@@ -166,7 +166,7 @@ class Policy:
         except (BrowserError, ResearchError) as error:
             result = _error_result(error)
         data = context.redactor.value(result.data)
-        # An error message can be as long as the tool's input.
+        # Cut it, since an error message can be as long as the tool's input.
         if has_error(data):
             data = cut_texts(data, MAX_ERROR_CHARS)
         outcome = Observation(
@@ -201,7 +201,7 @@ class Policy:
 def result_event_data(
     result: Observation, ms: int = 0, blobs: dict[str, str] | None = None
 ) -> dict[str, Any]:
-    """Return the data of a `tool.result` event: everything a replay needs.
+    """Return the data for a `tool.result` event: everything that a replay needs.
 
     The web text begins with the snapshot, so only the snapshot's length in characters is stored.
     """
@@ -275,7 +275,7 @@ _HINTS: Final = {
 async def check_outgoing(
     context: ToolContext, tool: Tool, arguments: Any
 ) -> tuple[Any, dict[str, Any]]:
-    """Check whether each recipient may get the text that a call sends, as declared by its tool.
+    """Check whether the text that a call sends, as its tool declares, may go to its recipients.
 
     The user is asked if possible; otherwise, searches are made without the withheld words. Returns
     the arguments, and data for the call's result about any arguments that were changed. Raises
@@ -306,7 +306,7 @@ async def check_outgoing(
 
 
 def _recipient(context: ToolContext, tool: Tool, arguments: Any, sent: Sent) -> str:
-    """Return the site that can read the text."""
+    """Return the site that will be able to read the text."""
     if sent.sink is Sink.TOOL:
         return tool.site
     if sent.sink is Sink.ADDRESS:
@@ -392,7 +392,7 @@ async def check_action(context: ToolContext, tool: Tool, arguments: Any) -> None
 
 
 async def _describe_act(tab: Tab, tool: Tool, arguments: Any) -> tuple[str, tuple[str, ...]]:
-    """Describe an action and its site for the user, and return its kinds."""
+    """Return a description of an action and its site for the user, and the action's kinds."""
     fields = arguments.model_dump(exclude_none=True)
     ref, kinds = fields.get("ref"), [tool.approval]
     element = tab.describe(ref) if ref else "the page"
@@ -452,7 +452,7 @@ def _is_personal_link(context: ToolContext, url: str) -> bool:
     parsed = parse(url)
     if parsed is None or not parsed.host or parsed.host not in context.question.casefold():
         return False
-    # Only the root URL, since any other may be invented.
+    # Only the root URL, since any other URL may be invented.
     return parsed.path == "/" and not parsed.query
 
 
@@ -463,7 +463,7 @@ visits a page.
 
 
 async def check_effect_on_later_runs(context: ToolContext, tool: Tool, arguments: Any) -> None:
-    """Get approval for calls that influence or start later runs, once text by others was read.
+    """Get approval for calls that affect or start later runs, if text by others was read.
 
     With `--allow-tasks`, goals and reminders do not need approval as long as all such text came
     from memory.

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 
 class Risk(StrEnum):
-    """The effect of a call: none, on our own stores, or on the outside world (an action)."""
+    """The effect of a call: none, on the agent's own data, or on the outside world (an action)."""
 
     READ = "read"
     WRITE = "write"
@@ -114,8 +114,8 @@ NonEmpty = Annotated[str, Field(min_length=1)]
 class ToolResult:
     """The result of a call: JSON data for the first line, and web text below it.
 
-    `label` names the origin of the web text. `passages`, `results` and `snapshot` are the same
-    content as data; see `agent.types.Observation`. `blobs` (name, bytes) are stored with the run;
+    `label` is the origin of the web text. `passages`, `results` and `snapshot` are the same content
+    as data; see `agent.types.Observation`. `blobs` (name, bytes) are stored with the run;
     `pictures` (JPEG or PNG) are stored and also shown to the model.
     """
 
@@ -166,29 +166,33 @@ class Tool:
     A tool declares what it sends and whether it acts. Without a declaration, it is assumed to send
     all strings in its arguments, and to act.
 
-    params: the parameters. A tool without them gets the raw text; `schema` describes its fields; an
-        MCP tool gets a dict.
-    capped: its results are cut at the protocol's limit; other tools limit their results themselves.
-    seconds: timeout of a call, if not the default.
-    risk: what it may change. An action on an open page needs approval where the user is logged in,
-        and is not repeated if its outcome was not observed.
-    sends: the strings that a call sends and their recipients; None: all strings in its arguments.
-    listed: it is in the prompt. An unlisted tool can still be called.
-    group: the prompt only names it; its form is shown when a tool of the group is first called.
-    on_page: it needs an open page, and the prompt names it only once a page is open.
-    opens_page: it opens a page.
-    page_without_url: if `url` is omitted, it uses the open page.
-    lasting: it influences or starts later runs.
-    schema: JSON Schema of the parameters, if not from `params`.
-    server: the MCP server that receives its arguments, as a site.
-    free: it is an MCP tool that the user always allows.
-    is_source: its result becomes a source of the run, unless it registers one itself.
-    verb: how a request for approval describes the action; `{field}` stands for an argument.
-    approval: the kind of action that covers it in `--yes ACT@SITE`.
-    may_submit: it may submit a form, which is approved separately.
-    traits: properties of its results. A tool that does not change anything also has `READS`.
-    playbook: the parameter that describes the request in a run's playbook; "" leaves its calls out:
-        refs of a live page mean nothing later, and what is typed may be a secret.
+    - `params`: its parameters. A tool without `params` gets the raw text, with fields described by
+      `schema`; an MCP tool gets a dict.
+    - `capped`: whether results are cut at the protocol's limit; other tools limit their results
+      themselves.
+    - `seconds`: the timeout of a call, if not the default.
+    - `risk`: the effects that a call may have. An action on an open page needs approval where the
+      user is logged in, and is not repeated if its outcome was not observed.
+    - `sends`: the strings that a call sends and their recipients; None means all strings in the
+      arguments.
+    - `listed`: whether prompts list the tool. Unlisted tools can still be called.
+    - `group`: the group of a tool that prompts list only by name; its parameters are shown when a
+      tool of the group is first called.
+    - `on_page`: whether the tool needs an open page; prompts list it only once a page is open.
+    - `opens_page`: whether the tool opens a page.
+    - `page_without_url`: whether the tool uses the open page if `url` is omitted.
+    - `lasting`: whether the tool influences or starts later runs.
+    - `schema`: the JSON Schema of the parameters, if not from `params`.
+    - `server`: the MCP server that receives the arguments, as a site.
+    - `free`: whether the user always allows this MCP tool.
+    - `is_source`: whether the result becomes a source of the run, if the tool does not register
+      one.
+    - `verb`: how a request for approval describes the action; `{field}` stands for an argument.
+    - `approval`: the kind of action that permits calls in `--yes ACT@SITE`.
+    - `may_submit`: whether a call may submit a form, which needs separate approval.
+    - `traits`: properties of the results. A tool that does not change anything also has `READS`.
+    - `playbook`: the parameter that describes a call in a run's playbook; "" omits the tool's
+      calls, since refs are meaningless later, and typed text may be a secret.
     """
 
     name: str
@@ -228,12 +232,12 @@ class Tool:
 
     @property
     def acts(self) -> bool:
-        """Whether it may change something outside the agent, such as the open page or a server."""
+        """Whether the tool may change anything outside the agent, such as the open page."""
         return self.risk is Risk.EXTERNAL
 
     @property
     def site(self) -> str:
-        """The recipient of its arguments, as a site: its server, or the tool itself."""
+        """The recipient of the arguments, as a site: the tool's server, or the tool itself."""
         return self.server or FUNCTION + self.name
 
     def sent(self, context: ToolContext, arguments: Any) -> Iterable[Sent]:
@@ -246,7 +250,7 @@ class Tool:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """JSON Schema of the parameters; {} if the tool describes no fields."""
+        """The JSON Schema of the parameters; {} if the tool does not describe its fields."""
         if self.schema:
             return self.schema
         return _params_schema(self.params) if self.params else {}
@@ -258,7 +262,7 @@ class Tool:
         properties = self.parameters.get("properties", {})
         required = frozenset(self.parameters.get("required", ()))
         first_error = ""
-        # The first valid reading is used; the error comes from the most likely one.
+        # The first valid interpretation is used; the error comes from the most likely one.
         for tier, fields in _candidate_parses(param, list(properties), required):
             if self.params is None:
                 if required <= fields.keys():  # the server checks the rest
@@ -299,9 +303,9 @@ class Tool:
         return f"{self.name}({', '.join(shown)})" if shown else self.name
 
     def _fields(self) -> list[tuple[str, str, bool]] | None:
-        """List the fields: name, type as shown in a prompt, whether it is required.
+        """List the fields: name, type as shown in prompts, and whether the field is required.
 
-        None if the tool does not describe its fields.
+        Returns None if the tool does not describe its fields.
         """
         if self.params is not None and not self.schema:
             fields = [
@@ -351,7 +355,7 @@ _QUOTES = ('""', "''", "“”")
 def _candidate_parses(
     param: str, names: Sequence[str], required: frozenset[str]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the possible readings of a parameter, most likely first, as (tier, fields)."""
+    """Yield the possible interpretations of a parameter, most likely first, as (tier, fields)."""
     if not param:
         yield AS_WRITTEN, {}
         return
@@ -474,7 +478,7 @@ def compact_schema(
 
 
 class Registry:
-    """A run's tools by name; later ones replace earlier ones with the same name.
+    """A run's tools by name; a later tool replaces an earlier one with the same name.
 
     `off` maps the names of disabled tools to the reasons.
     """
@@ -491,7 +495,7 @@ class Registry:
         return iter(self._tools.values())
 
     def lines(self) -> list[str]:
-        """Describe the tools for a prompt: each with its signature, grouped tools by name only."""
+        """Describe the tools for a prompt by signature, but list grouped tools only by name."""
         return [*map(_line, self.shown()), *self._names(on_page=False)]
 
     def names(self) -> list[str]:
@@ -588,9 +592,9 @@ reading_tool = partial(tool, risk=Risk.READ)
 
 
 def _params_from_signature(function: Callable[..., object]) -> type[Params]:
-    """Build a `Params` class from a function's parameters after the first."""
+    """Build a `Params` class from a function's parameters, except the first."""
     parameters = [*signature(function).parameters.values()][1:]
-    # Annotations are strings that resolve only in the function's module.
+    # Annotations are strings that can be resolved only in the function's module.
     annotated = SimpleNamespace(__annotations__={p.name: p.annotation for p in parameters})
     hints = get_type_hints(annotated, vars(sys.modules[function.__module__]), include_extras=True)
     fields: dict[str, Any] = {
@@ -608,9 +612,9 @@ def raw_tool(
     fields: dict[str, Any],
     **settings: Any,
 ) -> Callable[[Handler], Tool]:
-    """Decorate a function as a tool that parses the raw parameter itself.
+    """Decorate a function as a tool that parses its raw parameter itself.
 
-    `fields` are the fields for its schema: types, or (type, default).
+    `fields` contains the schema's fields, each as a type or as (type, default).
     """
     definitions: dict[str, Any] = {
         field: type_ if isinstance(type_, tuple) else (type_, ...)
@@ -623,9 +627,9 @@ def raw_tool(
 def tools_from_functions(functions: Mapping[str, Callable[..., Any]]) -> list[Tool]:
     """Create tools from a caller's functions, async or not.
 
-    Their parameters and docstrings describe them to the model. The result may be any JSON value, or
-    anything that pydantic converts to one. They declare nothing, so they are assumed to send their
-    input and to act.
+    Their parameters and docstrings describe them to the model. They may return any JSON value, or
+    anything that pydantic converts to one. Since they do not declare anything, they are assumed to
+    send their input and to act.
     """
     return [_tool_from_function(name, function) for name, function in functions.items()]
 
@@ -651,8 +655,8 @@ def _tool_from_function(name: str, function: Callable[..., Any]) -> Tool:
 def _params_of_function(name: str, function: Callable[..., Any]) -> type[Params] | None:
     """Build the parameters of a caller's function.
 
-    None if its only parameter is untyped or has a name that starts with `_`; it then gets the raw
-    text. Raises `UsageError` for parameters that a model cannot provide.
+    Returns None if the function's only parameter is untyped or its name starts with `_`; the
+    function then gets the raw text. Raises `UsageError` for parameters that a model cannot provide.
     """
     try:
         parameters = [*signature(function, eval_str=True).parameters.values()]

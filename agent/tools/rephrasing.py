@@ -1,4 +1,4 @@
-"""Asks the run's model to rephrase a search query that found too little."""
+"""Asks the run's model to rephrase a search query that found too few results."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ REPHRASE_SECONDS: Final = 20.0
 
 
 class Rephrased(NamedTuple):
-    """A rephrased query; `lang` is its two-letter language code if that differs."""
+    """A rephrased query; `lang` is its two-letter language code if the language differs."""
 
     text: str
     lang: str | None = None
@@ -44,10 +44,10 @@ class Rephraser:
     _asked: int = field(default=0, init=False)
 
     async def ask(self, question: str, query: str, place: str) -> tuple[Rephrased, ...]:
-        """Return alternative queries; none if the model is not asked, fails, or has no ideas.
+        """Return alternative queries; empty if the model is not asked, fails, or suggests none.
 
-        The model sees only the question and the query, nothing from the web or memory, because its
-        queries are sent to search engines.
+        The model sees only the question and the query, and nothing from the web or memory, because
+        its queries are sent to search engines.
         """
         usd = self.budget.max_usd
         is_spent = usd is not None and self.budget.spent_usd >= usd * (1 - RESERVE_SHARE)

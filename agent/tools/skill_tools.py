@@ -57,7 +57,7 @@ async def learn_skill(
     name: Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARS)],
     instruction: Annotated[str, Field(min_length=1, max_length=MAX_SKILL_CHARS)],
 ) -> ToolResult:
-    """Save an instruction for later runs, replacing one with the same name.
+    """Save an instruction for later runs, replacing any with the same name.
 
     Once the run has read text written by others, the instruction may come from that text. It is
     then saved as untrusted, and replaces a trusted one only with approval.
@@ -161,7 +161,7 @@ def skills_block(context: ToolContext) -> str:
 
 @skill_tool("read_skill", "gives the text of a skill, or of a file beside it.", capped=False)
 async def read_skill(context: ToolContext, *, name: NonEmpty, file: str = "") -> ToolResult:
-    """Return the text of a skill or of one of its files; text from a project is marked as data."""
+    """Return the text of a skill or one of its files; text from a project is marked as data."""
     skill = next((s for s in context.skills if s.name == name and not s.broken), None)
     if skill is None:
         known = ", ".join(s.name for s in context.skills if not s.broken)

@@ -43,10 +43,10 @@ CHARS_PER_TOKEN = 4
 
 
 def register_source(context: ToolContext, page: Page, outcome: str = "", step: str = "") -> Source:
-    """Register a page as a source of the run, and store the fetched content if the source is new.
+    """Register a page as a source, and store the fetched content if the source is new.
 
-    The source of a live page also contains what a snapshot shows. `outcome` describes the action
-    that led to this state of the page, `step` is the step id of the last action before it. Raises
+    The source of a live page also contains the snapshot's text. `outcome` describes the action that
+    led to this state of the page, `step` is the step id of the last action before it. Raises
     `ToolError` if the page has no text at all.
     """
     known, document, clean = len(context.evidence.sources), page.document, context.redactor.text
@@ -196,11 +196,11 @@ def data_text(data: Any, name: str = "") -> str:
 def show_passages(
     context: ToolContext, source: Source, *, query: str = "", start: int = 1
 ) -> tuple[str, tuple[Passage, ...]]:
-    """Format a source's passages within the run's token budget; returns text and passages.
+    """Format a source's passages within the run's token budget; returns the text and the passages.
 
     A long page is reduced to its best passages for a query, in reading order. Its first passage is
-    always shown, as it may explain what "it" refers to. For a table, the header and the rows that
-    match the query best are shown, with adjacent rows.
+    always shown, as it may explain what "it" refers to. For a table, the header and the best
+    matching rows are shown, with adjacent rows.
     """
     max_chars = context.limits.read_tokens * CHARS_PER_TOKEN
     article = source.article
@@ -218,7 +218,7 @@ def show_passages(
                 ids.add(passage.id)
                 chars += len(passage.text)
         ids |= _header_and_neighbour_ids([row for row in rows if row.id in ids], source)
-        # “The reasons are:” is meaningless without the passage after it.
+        # A passage such as “The reasons are:” is meaningless without the next one.
         following = {
             after.id
             for passage, after in pairwise(article)
@@ -229,7 +229,7 @@ def show_passages(
 
 
 def _header_and_neighbour_ids(rows: Sequence[Passage], source: Source) -> set[str]:
-    """Return the ids of the headers of the rows' tables, and of rows adjacent to the first few."""
+    """Return the ids of the rows' table headers, and of the rows adjacent to the first few."""
     places = {passage.id: at for at, passage in enumerate(source.passages)}
     ids = set[str]()
     for number, row in enumerate(rows):

@@ -122,7 +122,7 @@ def apply_tool_rules(
 ) -> ToolSelection:
     """Apply the user's rules (`--tool-deny` and others) to tools, and sort them by source.
 
-    Each tool is given with the reason why this run cannot use it ("" if it can). Of two tools with
+    Each tool is given with the reason why this run cannot use it ("" if it can). If two tools have
     the same name, the first takes precedence. `diagnostics` are passed on.
     """
     rows: dict[str, tuple[Tool, str]] = {}
@@ -171,7 +171,7 @@ def _normalize_name(name: str) -> str:
 
 
 def guides_for(system: str, selection: Mapping[str, Any] | None = None) -> Guides:
-    """Return the guides that a loop with this system prompt may still need.
+    """Return the guides that a loop with this system prompt may need later.
 
     `selection` contains the run's tools in the format of `ToolSelection.to_record`.
     """
@@ -221,7 +221,7 @@ def record_provenance(
     if observation.tool == "ASK_USER":
         provenance.add(str(observation.get("answer") or ""), Kind.USER)
         return
-    # A search result is text from the engine, not from the page's site.
+    # A search result's text is from the search engine, not from the page's site.
     for hit in observation.results:
         kind = Kind.CORPUS if hit.url.startswith("file:") else Kind.WEB
         provenance.add(f"{hit.title} {hit.snippet}\n{hit.url}", kind, SEARCH_SITE)

@@ -144,7 +144,7 @@ async def _read_files(context: ToolContext, web: Web, result: ChainResult) -> di
 
 
 async def _search(context: ToolContext, web: Web, query: SearchQuery, local: Local) -> ChainResult:
-    """Search; if that finds too little, search again with rephrased queries and merge them."""
+    """Search; if there are too few results, also search with rephrased queries and merge them."""
     search = partial(
         search_with_rewrites,
         web.chain,
@@ -228,7 +228,7 @@ def _search_result(
     )
 
 
-MAX_RELATED_LINKS = 6  # maximum number of links of a page that READ lists for a query
+MAX_RELATED_LINKS = 6  # maximum number of a page's links that READ lists for a query
 PREVIEW_CHARS = 8_000
 """Maximum number of a page's characters that FETCH_URL shows, as in the reference engine."""
 _UNREAD_HINTS = {
@@ -391,7 +391,7 @@ async def crawl(
     query: str = "",
     pages: Annotated[int, Field(ge=1, le=MAX_CRAWL_PAGES)] = 12,
 ) -> Finish:
-    """Read the pages below `url`, best first: those with addresses and links like the query."""
+    """Read the pages below `url`, starting with those whose addresses and links match the query."""
     web = require_web(context)
     if web.crawler is None:
         raise ToolError("this run does not read websites", hint="READ single pages.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from lxml import etree
@@ -24,7 +25,7 @@ from browser.net.url import join
 from browser.text.words import FOLDED, clean, count_words, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from browser.extract.regions import Region
     from browser.extract.weighing import Scale
@@ -75,15 +76,16 @@ class Block:
     """One paragraph, heading, list item, code block or table.
 
     `kind` is paragraph, heading, item, item-rest, code, quote, caption, term, detail, table, or
-    unquoted (an image or struck-out text, which only `markdown` contains). `level` is the heading
-    level, `words` the number of words, and `link_chars` the number of characters in links. `folded`
-    marks text in a collapsed part of the page. `frame` is the outermost element around the block
-    that is not part of the page's content, such as a footer.
+    unquoted (an image or struck-out text, which only `markdown` contains). `source` is the Markdown
+    or composes it, because most blocks of a page are left out. `level` is the heading level,
+    `words` the number of words, and `link_chars` the number of characters in links. `folded` marks
+    text in a collapsed part of the page. `frame` is the outermost element around the block that is
+    not part of the page's content, such as a footer.
     """
 
     kind: str
     text: str
-    markdown: str
+    source: str | Callable[[], list[str]]
     node: etree._Element
     level: int = 0
     link_chars: int = 0
@@ -95,6 +97,11 @@ class Block:
     def __post_init__(self) -> None:
         """Count the words once, because every step needs the number."""
         self.words = count_words(self.text)
+
+    @property
+    def markdown(self) -> str:
+        """The text with emphasis and links."""
+        return self.source if isinstance(self.source, str) else self.source()[0]
 
     @property
     def link_density(self) -> float:
@@ -144,7 +151,7 @@ class _Paragraph(NamedTuple):
     """A paragraph as plain text and as Markdown, with the number of characters in links."""
 
     text: str
-    markdown: str
+    source: str | Callable[[], list[str]]
     link_chars: int
 
 
@@ -156,7 +163,7 @@ class _Inline:
         self._parts: list[str] = []
         self._open: list[str] = []
         self._targets: list[str] = []
-        self._links = 0
+        self._link: etree._Element | None = None
         self._link_chars = 0
         self.has_text = False
 
@@ -165,20 +172,16 @@ class _Inline:
         if text:
             self._parts.append(text)
             self.has_text = self.has_text or not text.isspace()
-            if self._links:
+            if self._link is not None:
                 self._link_chars += len(text.strip())
 
     def open(self, node: etree._Element) -> None:
         """Enter an inline element."""
         mark = _EMPHASIS.get(node.tag, "")
-        href = node.get("href") if node.tag == "a" else None
+        href = node.get("href") if node.tag == "a" and self._link is None else None
         if href is not None and not _is_own_anchor(node, href):
-            if not self._links:
-                target = join(self._base, href) if len(self._targets) < _MAX_LINKS else href
-                if not target.lower().startswith("javascript:"):
-                    mark = f"[{len(self._targets)}"
-                    self._targets.append(target or href)
-            self._links += 1
+            mark, self._link = f"[{len(self._targets)}", node
+            self._targets.append(href)
         if mark in self._open:  # nested bold is marked only once
             mark = ""
         self._open.append(mark)
@@ -187,9 +190,8 @@ class _Inline:
 
     def close(self, node: etree._Element) -> None:
         """Leave an inline element."""
-        href = node.get("href") if node.tag == "a" else None
-        if href is not None and not _is_own_anchor(node, href):
-            self._links -= 1
+        if node is self._link:
+            self._link = None
         if mark := self._open.pop():
             self._parts.append(f"\0-{mark}\0")
 
@@ -214,15 +216,21 @@ class _Inline:
             code = clean(plain.replace(_LINE_BREAK, "\n")).strip("\n").rstrip()
             return [_Paragraph(code, code, links)] if code.strip() else []
         texts = _paragraphs(plain)
-        markdowns = _paragraphs(self._with_marks(raw)) if len(plain) < len(raw) else texts
-        if len(texts) != len(markdowns):  # `clean` dropped the characters inside a mark
-            markdowns = texts
+        is_marked = len(plain) < len(raw)
+        if is_marked and len(texts) == 1:
+            return [_Paragraph(texts[0], partial(self._markdowns, raw, texts), links)]
+        markdowns = self._markdowns(raw, texts) if is_marked else texts
         # Links are counted for all paragraphs together; each paragraph's share depends on its
         # length.
         share = links / max(1, sum(map(len, texts)))
         return [
             _Paragraph(t, m, round(share * len(t))) for t, m in zip(texts, markdowns, strict=True)
         ]
+
+    def _markdowns(self, raw: str, texts: list[str]) -> list[str]:
+        found = _paragraphs(self._with_marks(raw))
+        # If `clean` dropped the characters inside a mark, the numbers differ.
+        return found if len(found) == len(texts) else texts
 
     def _with_marks(self, raw: str) -> str:
         """Convert the marks to Markdown.
@@ -236,12 +244,15 @@ class _Inline:
         blanks = ""
         parts = ["", "", *_MARKDOWN_PLACEHOLDER.split(raw)]
         for sign, mark, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
-            if sign == "+":
+            target = self._target(int(mark[1:])) if mark[:1] == "[" else ""
+            if target.lower().startswith("javascript:"):
+                pass
+            elif sign == "+":
                 opened.append(mark)
             elif mark in opened:
                 opened.remove(mark)
             elif mark:
-                out.append(f"]({self._targets[int(mark[1:])]})" if mark[0] == "[" else mark)
+                out.append(f"]({target})" if mark[0] == "[" else mark)
                 closed.append(mark)
             words = text.strip()
             if not words:
@@ -260,6 +271,10 @@ class _Inline:
             out.append(words)
             opened, closed, blanks = [], [], text[len(text.rstrip()) :]
         return "".join(out) + blanks
+
+    def _target(self, place: int) -> str:
+        href = self._targets[place]
+        return (join(self._base, href) if place < _MAX_LINKS else href) or href
 
 
 def _paragraphs(raw: str) -> list[str]:
@@ -294,8 +309,8 @@ class _Walker:
             if event == "end":
                 if node is not skipped:
                     self._end(node)
-                if node is not root:
-                    self._inline.add(node.tail)
+                if node is not root and (tail := node.tail):
+                    self._inline.add(tail)
             elif not self._start(node):
                 skipped = node
                 walker.skip_subtree()
@@ -370,11 +385,11 @@ class _Walker:
         kind, owner = self._kinds[-1]
         for piece in self._inline.take(verbatim=kind == "code"):
             if not piece.text:
-                self._append(Block("unquoted", "", piece.markdown, node))
+                self._append(Block("unquoted", "", piece.source, node))
                 continue
             level = _HEADINGS.get(owner.tag, 0) if kind == "heading" else 0
             place = node if kind in {"paragraph", "item-rest"} else owner
-            self._append(Block(kind, piece.text, piece.markdown, place, level, piece.link_chars))
+            self._append(Block(kind, piece.text, piece.source, place, level, piece.link_chars))
             if kind == "item":
                 kind = "item-rest"
                 self._kinds[-1] = (kind, owner)
@@ -445,19 +460,18 @@ def image_markdown(image: etree._Element, base: str) -> str:
 
 def _is_mark(node: etree._Element) -> bool:
     """Whether an element is a reference number, edit link, permalink, skip link or icon."""
-    names = (node.get("class") or "").split()
-    if node.tag in {"i", "span"} and node.get("aria-hidden") == "true":
-        named = any(word in name for name in names for word in ("icon", "symbol"))
-        if named and _ICON.fullmatch(raw_text(node).strip()):
-            return True
-    if node.tag == "i":
+    tag, names = node.tag, (node.get("class") or "").split()
+    if tag != "sup" and not names:
         return False
-    if node.tag == "span":
-        return "mw-editsection" in names
-    if node.tag == "a":
+    if tag == "a":
         if (node.get("href") or "").startswith("#") and "skip" in (node.get("class") or "").lower():
             return True
         return not _PERMALINKS.isdisjoint(names) and len(raw_text(node).strip()) <= 2
+    if tag != "sup":
+        named = any(word in name for name in names for word in ("icon", "symbol"))
+        is_icon = named and node.get("aria-hidden") == "true"
+        is_icon = is_icon and _ICON.fullmatch(raw_text(node).strip()) is not None
+        return is_icon or (tag == "span" and "mw-editsection" in names)
     if not _REFERENCE.fullmatch(raw_text(node)):
         return False
     link = next(node.iterdescendants("a"), None)

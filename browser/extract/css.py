@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from lxml import etree
 
@@ -54,8 +54,6 @@ class Selector:
 @lru_cache(maxsize=8_192)
 def compile_selector(text: str) -> Selector | None:
     """Compile a selector; None for pseudo-classes, pseudo-elements and unsupported selectors."""
-    if ":" in text and "[" not in text:  # a third of all selectors
-        return None
     steps = _COMBINATOR.split(text.strip())
     parts = steps[::2]
     compounds = [compound for part in parts if (compound := _compound(part)) is not None]
@@ -126,7 +124,6 @@ _RELEVANT_PROPERTIES = frozenset(
     -webkit-background-clip background-image inset inset-inline-start inset-block-start block-size
     max-block-size""".split()
 )
-_UNTIL_BRACE = re.compile(r"([^{}]*)([{}])")
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _ESCAPE = re.compile(r"\\([0-9a-f]{1,6})\s?", re.IGNORECASE)
 _NAME = re.compile(r"[.#][A-Za-z_-][\w-]*")
@@ -171,14 +168,19 @@ def parse_declarations(style: str) -> tuple[Declarations, Declarations]:
     return normal, important
 
 
-def parse_sheet(text: str, names: set[str], start: int = 0) -> list[Rule]:
+def parse_sheet(text: str, names: frozenset[str], start: int = 0) -> list[Rule]:
     """Parse the rules for desktop screens whose classes and ids are among the page's `names`.
 
     Unsupported rules are skipped.
     """
     rules: list[Rule] = []
     for prelude, block in _style_rules(_COMMENT.sub("", text[:_MAX_SHEET_CHARS])):
-        parts = [part for part in prelude.split(",") if names.issuperset(_NAME.findall(part))]
+        parts = [
+            part
+            for part in prelude.split(",")
+            # A third of all selectors have a pseudo-class, which is not supported.
+            if (":" not in part or "[" in part) and names.issuperset(_NAME.findall(part))
+        ]
         normal, important = parse_declarations(block) if parts else ({}, {})
         first = start + len(rules)
         for part in parts if normal or important else ():
@@ -191,19 +193,22 @@ def _style_rules(text: str) -> Iterator[tuple[str, str]]:
     """Yield the selectors and declarations of the rules that apply; nested rules are skipped."""
     open_rules: list[tuple[str, bool]] = []  # and whether all rules around each one apply
     stray = ""  # a closing brace without an opening one makes the next selector invalid
-    for chunk, brace in _UNTIL_BRACE.findall(text + "}"):
-        head, _, prelude = chunk.rpartition(";") if brace == "{" else (chunk, "", "")
-        outer, applies = open_rules[-1] if open_rules else ("", False)
-        if applies and head:
-            yield outer, head
-        if brace == "{":
-            applies = not open_rules or (applies and _at_rule_applies(outer))
+    for chunk in text.split("}"):
+        *heads, declarations = chunk.split("{")
+        for head in heads:
+            before, _, prelude = head.rpartition(";")
+            outer, applies = open_rules[-1] if open_rules else ("", True)
+            if applies and before and outer:
+                yield outer, before
+            applies = applies and (not open_rules or _at_rule_applies(outer))
             open_rules.append((stray + prelude.strip(), applies))
             stray = ""
-        elif open_rules:
-            open_rules.pop()
-        else:
-            stray = brace
+        if not open_rules:
+            stray = "}"
+            continue
+        outer, applies = open_rules.pop()
+        if applies and declarations:
+            yield outer, declarations
 
 
 @lru_cache(maxsize=1_024)
@@ -233,6 +238,10 @@ class _Index:
             self._by_key.setdefault(rule.selector.key, []).append(rule)
         self._found: dict[frozenset[str], list[Rule]] = {}
 
+    def has_rules_for(self, names: frozenset[str]) -> bool:
+        """Whether there may be such rules; faster than `rules_for`."""
+        return "*" in self._by_key or not self._by_key.keys().isdisjoint(names)
+
     def rules_for(self, names: frozenset[str]) -> list[Rule]:
         """The rules whose subject has only names from this set; the strongest one is last."""
         found = self._found.get(names)
@@ -245,34 +254,45 @@ class _Index:
 
 
 @lru_cache(maxsize=8_192)
-def _names(tag: str, classes: str, identifier: str) -> frozenset[str]:
-    found = [tag, *(f".{name}" for name in classes.split())]
+def names_in_selectors(tag: str, classes: str | None, identifier: str | None) -> frozenset[str]:
+    """An element's names in simple selectors: its tag, `.class` for each class, `#id`."""
+    found = [tag, *(f".{name}" for name in (classes or "").split())]
     return frozenset((*found, f"#{identifier}") if identifier else found)
 
 
 class Cascade:
     """Computes an element's declarations from the page's own style sheets and its attributes.
 
-    `hiding` contains the rules that may hide the elements they match.
+    `names` contains the names of all elements (`names_in_selectors`), and `hiding` the rules that
+    may hide the elements they match.
     """
 
-    def __init__(self, rules: Sequence[Rule], hiding: Sequence[Rule]) -> None:
+    def __init__(
+        self,
+        names: Mapping[etree._Element, frozenset[str]],
+        rules: Sequence[Rule],
+        hiding: Sequence[Rule],
+    ) -> None:
         self._rules = _Index(rules)
-        self._hiding = _Index(hiding) if hiding else None
-        self._names: dict[etree._Element, frozenset[str]] = {}
+        self._hiding = _Index(hiding)
+        self.names = names
         self._known: dict[etree._Element, Declarations] = {}
         # Cache: equal declarations are computed only once.
         self._merged: dict[tuple[object, ...], Declarations] = {}
         self._above: dict[etree._Element, frozenset[str]] = {}
         self._matches_left = _MAX_MATCHES
 
+    def may_hide_some(self, names: frozenset[str]) -> bool:
+        """Whether a rule may hide elements with these names, depending on what is around them."""
+        return self._hiding.has_rules_for(names)
+
     def may_hide(self, element: etree._Element) -> bool:
         """Whether the element matches a rule that may hide elements."""
-        return self._hiding is not None and bool(self._matching(element, self._hiding))
+        return bool(self._matching(element, self._hiding))
 
     def _matching(self, element: etree._Element, index: _Index) -> list[Rule]:
         """The rules that match an element, in the order in which they take precedence."""
-        tried = index.rules_for(self._names_of(element))
+        tried = index.rules_for(self.names[element])
         self._matches_left -= len(tried)
         if not tried or self._matches_left <= 0:
             return []
@@ -283,14 +303,6 @@ class Cascade:
             if rule.selector.is_bare
             or (rule.selector.above <= above and self._matches(element, rule.selector))
         ]
-
-    def _names_of(self, element: etree._Element) -> frozenset[str]:
-        """An element's names in simple selectors: its tag, `.class` for each class, `#id`."""
-        known = self._names.get(element)
-        if known is None:
-            known = _names(element.tag, element.get("class") or "", element.get("id") or "")
-            self._names[element] = known
-        return known
 
     def declared(self, element: etree._Element) -> Declarations:
         """An element's declarations: for each property, the one that takes precedence."""
@@ -324,7 +336,7 @@ class Cascade:
                 break
             missing.append(above)
         for above in reversed(missing):
-            known = self._above[above] = known | self._names_of(above)
+            known = self._above[above] = known | self.names[above]
         return known
 
     def _matches(self, element: etree._Element, selector: Selector) -> bool:
@@ -343,6 +355,6 @@ class Cascade:
         return bool(found)
 
     def _matches_compound(self, element: etree._Element, compound: Compound) -> bool:
-        return compound.names <= self._names_of(element) and (
+        return compound.names <= self.names[element] and (
             not compound.attributes or _has_attributes(element, compound)
         )

@@ -35,6 +35,8 @@ _MAX_DEPTH = 60
 def formula_of(node: etree._Element) -> str | None:
     """Return the formula in an element, surrounded by spaces; None if there is none."""
     classes = (node.get("class") or "").split()
+    if node.tag == "span" and not classes:
+        return None
     if node.tag == "img":
         alt = node.get("alt") or ""
         named = any(word in name.lower() for name in classes for word in _IMAGE_CLASSES)

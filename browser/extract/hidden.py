@@ -7,11 +7,9 @@ import itertools
 import re
 from colorsys import hls_to_rgb
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from lxml import etree
-
-from browser.extract.css import Cascade, parse_sheet
+from browser.extract.css import Cascade, names_in_selectors, parse_sheet
 from browser.extract.formulas import is_formula_source
 from browser.extract.tree import FOLDED_MARK, finder, raw_text, remove
 from browser.extract.weighing import (
@@ -23,7 +21,9 @@ from browser.extract.weighing import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
+
+    from lxml import etree
 
     from browser.extract.css import Declarations, Rule
     from browser.extract.weighing import Scale
@@ -222,9 +222,9 @@ def _is_unreadable(size: str) -> bool:
 # How many elements around a hidden one are searched for another, so that text counts once.
 _MAX_NESTED = 64
 _HIDING_CLASSES = frozenset(
-    """sr-only visually-hidden visuallyhidden screen-reader-text screen-reader-only screenreader
-    a11y-hidden u-hidden-visually element-invisible offscreen off-screen sronly vh
-    screenreader-only hidden-visually""".split()
+    """.sr-only .visually-hidden .visuallyhidden .screen-reader-text .screen-reader-only
+    .screenreader .a11y-hidden .u-hidden-visually .element-invisible .offscreen .off-screen .sronly
+    .vh .screenreader-only .hidden-visually""".split()
 )
 # Elements that have no text to hide.
 _TEXTLESS_TAGS = frozenset(
@@ -238,7 +238,6 @@ _find_marked = finder(
     "//font[@color]",
 )
 _find_disclosure_buttons = finder("//@aria-controls/..")
-_find_names: Callable[[etree._Element], Any] = etree.XPath("//@class|//@id", smart_strings=False)
 _BACKGROUNDS = ("background-color", "background", "background-image")
 _HEADING_TAGS = frozenset("h1 h2 h3 h4 h5 h6 dt".split())
 _HEAVY_ATTRIBUTE = "data-heavy"
@@ -254,8 +253,12 @@ def strip_hidden(root: etree._Element, scale: Scale | None = None) -> list[etree
     clipping. External style sheets are not fetched. With a `scale`, elements that contain the
     page's body are kept and returned, because a script would show them.
     """
-    rules = _own_rules(root)
-    cascade = Cascade(rules, _hiding_rules(rules))
+    names = {
+        element: names_in_selectors(element.tag, element.get("class"), element.get("id"))
+        for element in itertools.chain(root.iterancestors(), root.iter())
+    }
+    rules = _own_rules(root, frozenset().union(*set(names.values())))
+    cascade = Cascade(names, rules, _hiding_rules(rules))
     finder = _Finder(root, cascade)
     panels = {o.get("aria-controls") for o in _find_disclosure_buttons(root) if _opens_content(o)}
     groups: dict[str, list[_Hidden]] = {}
@@ -279,16 +282,17 @@ def strip_hidden(root: etree._Element, scale: Scale | None = None) -> list[etree
 def _possibly_hidden_elements(root: etree._Element, cascade: Cascade) -> Iterator[etree._Element]:
     """The elements that an attribute, a class or a rule may hide, in page order."""
     marked = set(_find_marked(root))
+    kinds = set(cascade.names.values())
+    hidden = {names for names in kinds if not _HIDING_CLASSES.isdisjoint(names)}
+    suspicious = {names for names in kinds if cascade.may_hide_some(names)}
     for element in root.iter():
+        names = cascade.names[element]
         if element.tag not in _TEXTLESS_TAGS and (
-            element in marked or _has_hiding_class(element) or cascade.may_hide(element)
+            element in marked
+            or names in hidden
+            or (names in suspicious and cascade.may_hide(element))
         ):
             yield element
-
-
-def _has_hiding_class(element: etree._Element) -> bool:
-    classes = element.get("class")
-    return classes is not None and not _HIDING_CLASSES.isdisjoint(classes.split())
 
 
 def _opens_content(element: etree._Element) -> bool:
@@ -354,16 +358,11 @@ def _shows_article(root: etree._Element, heavy: list[list[_Hidden]], shown: int)
     return len(extract_article(visible, fast=True)) > MAX_TEASER_CHARS
 
 
-def _own_rules(root: etree._Element) -> list[Rule]:
-    styles = [s for s in root.iter("style") if "print" not in (s.get("media") or "")]
-    sheets = list(filter(None, map(raw_text, styles)))
-    names: set[str] = set()
-    for value in set(_find_names(root)) if sheets else ():
-        names.update(f".{name}" for name in value.split())
-        names.add(f"#{value}")
+def _own_rules(root: etree._Element, names: frozenset[str]) -> list[Rule]:
     rules: list[Rule] = []
-    for sheet in sheets:
-        rules.extend(parse_sheet(sheet, names, len(rules)))
+    for style in root.iter("style"):
+        if "print" not in (style.get("media") or ""):
+            rules.extend(parse_sheet(raw_text(style), names, len(rules)))
     return rules
 
 
@@ -387,15 +386,6 @@ def _hiding_rules(rules: list[Rule]) -> list[Rule]:
 
 def _background_value(declared: Declarations) -> str:
     return " ".join(declared[name] for name in _BACKGROUNDS if name in declared)
-
-
-def _is_hidden_by_markup(element: etree._Element) -> bool:
-    return (
-        element.get("hidden") is not None
-        or (element.tag == "dialog" and element.get("open") is None)
-        or element.get("popover") is not None
-        or _has_hiding_class(element)
-    )
 
 
 class _Hidden(NamedTuple):
@@ -430,7 +420,13 @@ class _Finder:
         if id(declared) not in self._verdicts:
             self._verdicts[id(declared)] = _hides(declared), _hides_own_text(declared)
         hides, hides_text = self._verdicts[id(declared)]
-        if hides or _is_hidden_by_markup(element):
+        if (
+            hides
+            or element.get("hidden") is not None
+            or (element.tag == "dialog" and element.get("open") is None)
+            or element.get("popover") is not None
+            or not _HIDING_CLASSES.isdisjoint(self._cascade.names[element])
+        ):
             return None if is_formula_source(element) else _Hidden(element, True, declared)
         is_hidden = hides_text or self._is_camouflaged(element, declared)
         return _Hidden(element, False, declared) if is_hidden else None

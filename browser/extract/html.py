@@ -56,7 +56,7 @@ _MAX_COST = 400_000
 # Blocks between two kept blocks are also kept, up to this share of the kept words: anything longer
 # is a box of teasers. This lowers F1 by .0005, but keeps lists within an article.
 _GAP_SHARE = 0.3
-# Maximum paragraphs of a summary between headline and body, and maximum lines of the introduction
+# Maximum number of summary paragraphs between headline and body, and of lines in the introduction
 # on a page that does not declare an article (.0058).
 _MAX_SUMMARY_PARAGRAPHS = 3
 _MAX_INTRODUCTION_LINES = 30

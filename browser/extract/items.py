@@ -112,15 +112,21 @@ def _names(element: etree._Element) -> Iterator[tuple[object, ...]]:
 
 def _is_thread(group: list[_Item]) -> bool:
     for item in group:
-        item.author, item.date = _author(item.element), _date(item)
-    _read_numeric_days(group)
+        item.author = _author(item.element)
     signed = [item for item in group if item.author]
     spoken = sum(any(block.is_prose for block in item.blocks) for item in signed)
-    dated = sum(bool(item.date) for item in signed)
-    least = _MIN_POSTS if dated >= _TYPICAL_SHARE * len(group) else _MIN_UNDATED_POSTS
-    enough = len(signed) >= max(least, _TYPICAL_SHARE * len(group))
+    least = _TYPICAL_SHARE * len(group)
     # If everything has the same author, it is a page with sections.
-    return enough and spoken >= MAJORITY * len(group) and len({item.author for item in signed}) > 1
+    if (
+        len(signed) < least
+        or spoken < MAJORITY * len(group)
+        or len({item.author for item in signed}) < _MIN_POSTS
+    ):
+        return False
+    for item in group:
+        item.date = _date(item)
+    _read_numeric_days(group)
+    return len(signed) >= _MIN_UNDATED_POSTS or sum(bool(item.date) for item in signed) >= least
 
 
 def _author(element: etree._Element) -> str:

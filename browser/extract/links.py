@@ -44,7 +44,7 @@ def read_links(root: etree._Element, base: str) -> tuple[Link, ...]:
             image = next(element.iterdescendants("img"), None)
             alt = image.get("alt") if image is not None else None
             text = clean(" ".join((label or element.get("title") or alt or "").split()))
-        is_next = "next" in rel or _NEXT_TEXT.fullmatch(text) or _NEXT_TEXT.fullmatch(label)
+        is_next = "next" in rel or any(map(_NEXT_TEXT.fullmatch, filter(None, (text, label))))
         link = Link(url, text, "next" if is_next else " ".join(rel))
         known = found.setdefault(url, link)
         if (is_next and known.rel != "next") or (text and not known.text):

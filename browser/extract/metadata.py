@@ -153,7 +153,8 @@ _ARTICLE_TYPES = (
 )  # fmt: skip
 _THREAD_TYPES = frozenset(("discussionforumposting", "qapage"))
 _LINE_PROPERTIES = ("recipeIngredient", "ingredients", "recipeInstructions")
-_find_lines = finder(*(f"//*[@itemprop='{name}']" for name in _LINE_PROPERTIES))
+# Searching the attributes takes a third of the time of searching the elements.
+_find_lines = finder(*(f"//@itemprop[.='{name}']/.." for name in _LINE_PROPERTIES))
 
 
 @dataclass(frozen=True, slots=True)

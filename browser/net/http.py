@@ -65,9 +65,9 @@ PAGE_HEADERS = {
 _API_HEADERS = {**_COMMON_HEADERS, "Accept": "application/json, */*;q=0.5"}
 
 MAX_BYTES = 24 * 1024 * 1024
-"""Maximum bytes of a body, raw and decoded. Articles are under 5 MB, long PDFs under 20 MB."""
+"""Maximum body size in bytes, raw and decoded. Articles are under 5 MB, long PDFs under 20 MB."""
 MAX_PER_HOST, MAX_OVERALL = 6, 48
-"""Maximum concurrent requests: to one host (as many as a browser makes), and in total."""
+"""Maximum number of concurrent requests: per host (as many as a browser makes), and in total."""
 # Chromium gives up after 20; legitimate redirect chains have at most four or five.
 _MAX_REDIRECTS = 10
 # Bad Gateway and Service Unavailable, which load balancers return while a server restarts.

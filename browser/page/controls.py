@@ -48,7 +48,8 @@ async def check_typed(
 ) -> str:
     """Check that a field contains the typed text and, with `replaced`, nothing else.
 
-    `instead` is the part that it replaced. Raises ActionError if the field accepted none of it.
+    `instead` is the part of the old content that the text replaced. Raises ActionError if the field
+    accepted none of it.
     """
     if before["kind"] in ARROW_KEY_ROLES:
         return await _check_stepped(driver, target, text)
@@ -104,7 +105,7 @@ async def _check_typed_in_drawn_field(
     replaced: bool,
     instead: str | None,
 ) -> str:
-    """Check what an editor or terminal that draws its text itself shows after typing."""
+    """After typing, check the text shown by an editor or terminal that draws its own text."""
     after = await _read_back(driver, target)
     if after is None or after["drawn"] is None:
         return _LEFT_PAGE

@@ -497,7 +497,7 @@ def _own_prefix(base_url: str) -> str:
 
 
 def _link_target(url: str, name: str, base_url: str) -> str:
-    """Format a link's target if it is informative: it is on another site, or has no text."""
+    """Format a link's target if it leads to another site, or if the link has no text."""
     if url == "#" or (url.startswith(_own_prefix(base_url)) and not _is_weak_name(name)):
         return ""
     split = urlsplit(url)

@@ -25,7 +25,7 @@ DEFAULT_BUDGET = 3_000
 MAX_BYTES = 8_000_000  # even without a budget, snapshots are cut at this size
 
 FOLD_COST = 21  # characters in a fold's line, such as `[x12: 34 more lines]`
-MIN_FOLDED = 3  # minimum lines to fold; 2 to 5 are equally good on 33 news pages
+MIN_FOLDED = 3  # minimum number of lines to fold; 2 to 5 are equally good on 33 news pages
 COVERED_LINES_HEADING = "(beneath it:)"
 # Weights, tuned on saved pages for the share of distinct words shown at the default budget.
 _HEADING_BONUS = 6.0
@@ -166,7 +166,7 @@ def _front_lines(lines: Sequence[PageLine]) -> list[int]:
 
 
 def _invisible_runs(lines: Sequence[PageLine], shown: Sequence[int]) -> set[int]:
-    """Return the indexes of invisible lines, if at least MIN_FOLDED are consecutive."""
+    """Return the indexes of invisible lines that form runs of at least MIN_FOLDED."""
     found: set[int] = set()
     run: list[int] = []
     for i in [*shown, None]:
@@ -186,7 +186,7 @@ def _pick_lines(
 
     The score of a line is the number of its words that no picked line shows, per character. Its
     relevance to the query is not divided by its length: this way, 58 of 60 expected items are shown
-    within 700 tokens, otherwise 52.
+    within 700 tokens, instead of 52.
     """
     vocabulary = [frozenset(words(line.text)) for line in lines]
     query_terms = content_words(query) if query else []

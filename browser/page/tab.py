@@ -51,9 +51,9 @@ if TYPE_CHECKING:
 
 DOWNLOAD_SECONDS = 50.0  # a call may take at most one minute
 FIRST_BYTE_SECONDS = 5.0  # some servers create the file only on request
-LOOK_AGAIN_SECONDS = 0.2  # between looks while waiting for a text; a look takes a quarter of this
-# Pixels past the middle of a drop target, in the direction of the drag; sortable lists insert
-# before or after it accordingly.
+LOOK_AGAIN_SECONDS = 0.2  # between looks while waiting for text; a look takes a quarter of this
+# Pixels past the middle of a drop target, in the direction of the drag; by this, sortable lists
+# decide whether to insert before or after it.
 DROP_OFFSET = 2
 MAX_RESULT_CHARS = 4_000  # of a script's result
 _CODE_FIELDS = frozenset({"text", "tel", "number"})
@@ -89,7 +89,7 @@ class Tab:
 
     @property
     def events(self) -> PageEvents:
-        """What happened on the page: dialogs, downloads, requests, crashes."""
+        """The page's events: dialogs, downloads, requests, crashes."""
         return self.driver.events
 
     @property
@@ -173,7 +173,7 @@ class Tab:
 
     @property
     def links_shown(self) -> int:
-        """The number of links in the last snapshot, at least one."""
+        """The number of links in the last snapshot, but at least 1."""
         refs = self.driver.view.refs.values() if self.driver.view else ()
         return max(1, sum(text.startswith("link") for text in refs))
 
@@ -265,7 +265,7 @@ class Tab:
             return str(await injected.call(self.page.main_frame, "identified", dict(known)) or "")
 
     async def effect(self, ref: str | None, keys: str | None = None) -> str:
-        """Return which form is submitted by clicking `ref`, or pressing `keys` in it; "" if none.
+        """Describe the form that clicking `ref`, or pressing `keys` in it, submits; "" if none.
 
         Only the HTML is examined, because the effect of a script cannot be predicted. Without a
         ref, the keys go to the focused element. Raises RefError.
@@ -298,7 +298,7 @@ class Tab:
             return bool(await injected.call(self.page.main_frame, "submitsLogin", arguments))
 
     async def challenge(self) -> Challenge | None:
-        """Find the captcha on the page, for a solver; None if there is none of a known kind."""
+        """Find a captcha of a known kind on the page, for a solver; None if there is none."""
         return await challenges.find(self.driver)
 
     async def answer_challenge(self, token: str) -> str:

@@ -39,7 +39,7 @@ RETRY_SECONDS = 0.05  # between checks of a covered element
 DRAG_STEPS = 10  # mouse moves; pages ignore a single jump
 DRAG_SECONDS = 2.5  # for the steps in between, out of an action's ten seconds
 DROP_SECONDS = 0.12  # some sortable lists poll the dragged element's position every 50 ms
-MAX_TYPED_CHARS = 120  # longer texts are inserted at once, without key events
+MAX_TYPED_CHARS = 120  # longer text is inserted at once, without key events
 KEYS_SECONDS = 3.0  # for typing key by key, out of an action's ten seconds; the rest is inserted
 KEYS_AT_ONCE = 8
 MAX_ARROW_PRESSES = 250  # arrow keys to set a slider, about 5 ms each
@@ -137,7 +137,7 @@ async def click(target: Target, **options: Unpack[ClickOptions]) -> str:
 async def _aimed_point(target: Target, hit: dict[str, Any]) -> tuple[float, float, str]:
     """Find the current position of the target point, in CSS pixels of the main viewport.
 
-    Also returns what covers it now, if that is known.
+    Also returns a description of the element that covers it now, if known.
     """
     if target.frame == target.page.main_frame:
         point = await injected.call(target.frame, "aimedPoint")
@@ -388,7 +388,7 @@ async def _step_to(target: Target, text: str, before: ControlState) -> None:
 
 
 async def _press_towards(target: Target, wanted: float) -> None:
-    """Press arrow keys until `aria-valuenow` is the wanted value, or as close as possible."""
+    """Press arrow keys until `aria-valuenow` is `wanted`, or as close to it as possible."""
     keyboard, left = target.page.keyboard, MAX_ARROW_PRESSES
     now: float | None = (await control_state(target))["number"]
     up, down = "ArrowUp", "ArrowDown"

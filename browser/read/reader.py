@@ -60,9 +60,9 @@ Mode = Literal["auto", "http", "browser"]
 
 # Seconds for one page, including all attempts.
 DEADLINE = 20.0
-# Maximum seconds to wait for content that a page loads late.
+# Maximum time to wait for content that a page loads late, in seconds.
 _LATE_SECONDS = 6.0
-# Maximum consecutive redirects by pages (refreshes); a longer chain is a loop.
+# Maximum number of consecutive redirects by pages (refreshes); a longer chain is a loop.
 _MAX_REFRESHES = 2
 # Files that a browser saves or shows in a viewer; only HTTP returns their bytes.
 _DOCUMENT_SUFFIXES = frozenset(

@@ -52,14 +52,13 @@ _COMMON_SHARE = 0.25
 # Shares are computed from at least this many passages: with two, every word is in half of them.
 _MIN_PASSAGES = 100
 _MAX_TERMS = 12
-# Maximum passages read for one query: 20 for each of ten results.
+# Maximum number of passages read for one query: 20 for each of ten results.
 _MAX_PASSAGES = 200
 # The weight of a file's second-best passage: two matching passages are better than one.
 _SECOND_PASSAGE_WEIGHT = 0.25
-# If the best hit covers less than this share of the query's weight, the folder has no answer and
-# the chain goes on to search the web. Of 188 questions about five folders of manuals, one goes to
-# the web although its folder has the answer; if they are asked of a different folder, 34 go to the
-# web.
+# If the best hit covers less than this share of the query's weight, the folder has no answer, and
+# the chain searches the web. Of 188 questions about five folders of manuals, one goes to the web
+# although its folder has the answer; if they are asked of a different folder, 34 go to the web.
 _MIN_COVERAGE = 0.2
 _SNIPPET_CHARS = 320
 # Maximum number of unread files named in the trail.

@@ -58,8 +58,8 @@ STOP_SECONDS = 10.0
 After this time, only its input is closed, and the driver ends when it notices."""
 CONTEXT_SECONDS = 10.0  # a context takes 50 ms, or longer if twenty runs share two CPUs
 MAX_RUNS_AT_ONCE = 20
-"""Maximum concurrent runs in one browser process. For more, a second process is started, so that a
-crash interrupts only a limited number of runs."""
+"""Maximum number of concurrent runs in one browser process. Further runs get a second process, so
+that a crash interrupts only a limited number of runs."""
 MAX_RUNS_PER_PROCESS = 200
 """After this many runs, a browser process is replaced: each run leaves some memory in use."""
 MAX_IDLE_SECONDS = 60.0

@@ -34,9 +34,9 @@ _CONVERT_HINT = (
     "Save it as .docx, .xlsx, .pptx, .eml or PDF, and read the new file"
     " (LibreOffice: `soffice --headless --convert-to docx FILE`)."
 )
-# Maximum files read from an archive; larger archives should be unpacked and searched as folders.
+# Maximum number of files read from an archive; unpack larger archives and search them as folders.
 _MAX_FILES = 100
-# Maximum characters read from an archive: as many as in three long books.
+# Maximum number of characters read from an archive: as many as in three long books.
 _MAX_TEXT_CHARS = 3_000_000
 _JUNK_PREFIXES = ("__MACOSX/", ".")
 

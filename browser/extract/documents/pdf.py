@@ -47,7 +47,7 @@ _FILE_NAME = re.compile(
 # The outline of a thousand-page book has a few hundred entries; circular outlines never end.
 _MAX_OUTLINE_ENTRIES = 5_000
 _MAX_OUTLINE_DEPTH = 6
-# Maximum links on a page; a page of references has about a hundred.
+# Maximum number of links on a page; a page of references has about a hundred.
 _MAX_LINKS = 500
 _MAX_ADDRESS_CHARS = 2_000
 # A form has hundreds of fields, a reviewed paper about a hundred comments.
@@ -70,7 +70,7 @@ def extract_pdf(body: bytes, url: str, name: str, *, layout: bool = True) -> Doc
     """Read a PDF's text; `pages` contains the pages' offsets, and the notes report a scan.
 
     Layout analysis takes most of the time. Without `layout`, only the first page is analysed (for
-    the title and authors): tables are lines of text, and headings come only from the outline.
+    the title and authors): tables become lines of text, and headings come only from the outline.
 
 
     Raises ExtractError if the file is broken or needs a password.

@@ -13,7 +13,7 @@ from browser.types import Document
 if TYPE_CHECKING:
     from docutils import nodes
 
-# Maximum characters; docutils takes about 2 s for this many.
+# Maximum number of characters; docutils takes about 2 s for this many.
 MAX_LENGTH = 400_000
 _ROLE = re.compile(r":[\w:.+-]+:`~?!?([^`<]+?)\s*(?:<[^`>]*>)?`")
 _DIRECTIVE = re.compile(r"^\s*\.\. ([\w:.+-]+)::", re.MULTILINE)

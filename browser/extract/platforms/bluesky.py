@@ -58,7 +58,7 @@ _POST = RecordPaths(
 
 
 class Bluesky(Platform):
-    """Uses thread items on rendered pages, otherwise `DiscussionForumPosting` and card labels."""
+    """Uses thread items on rendered pages, or else `DiscussionForumPosting` and card labels."""
 
     name = "bluesky"
     hosts = ("bsky.app", "public.api.bsky.app", "api.bsky.app")

@@ -73,7 +73,7 @@ _THREAD = RecordPaths(
 
 
 class GitHub(Platform):
-    """Uses React's `data-testid` blocks if present, otherwise the older CSS classes."""
+    """Uses React's `data-testid` blocks if present, or else the older CSS classes."""
 
     name = "github"
     hosts = ("github.com",)

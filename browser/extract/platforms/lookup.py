@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from browser.extract.platforms.site_record import Record
     from browser.types import Document
 
-# If the extracted text contains this share of the items' texts, it is assumed to contain them all.
+# If this share of the items' text is in the extracted text, all of it is assumed to be there.
 _MIN_SHOWN_SHARE = 0.8
 
 
