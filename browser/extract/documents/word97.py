@@ -19,7 +19,7 @@ _WORD_97 = 0xC1
 _COMPRESSED = 1 << 30
 # The parts of a file, in order.
 _TEXT_PARTS = ("text", "footnotes", "headers", "macros", "comments", "endnotes", "boxes")
-_SHOWN_AFTER = ("footnotes", "endnotes", "boxes", "comments", "headers")
+_PARTS_AFTER_TEXT = ("footnotes", "endnotes", "boxes", "comments", "headers")
 # Only a field's result is shown; it follows the \x14 character.
 _FIELD_INSTRUCTION = re.compile(r"\x13[^\x13\x14\x15]*(?:\x14|(?=\x15))")
 _CHARACTER_MAP = str.maketrans({"\x0b": "\n", "\x0c": "\r", "\x1e": "-", "\x1f": None, "\xa0": " "})
@@ -57,7 +57,7 @@ def read_doc(body: bytes, url: str, name: str) -> Document:
     for part, length in zip(_TEXT_PARTS, lengths, strict=True):
         parts[part] = text[at : at + length]
         at += length
-    for part in ("text", *_SHOWN_AFTER):
+    for part in ("text", *_PARTS_AFTER_TEXT):
         _add_blocks(parts[part], composer)
     return composer.document(url, "doc", name, facts)
 
