@@ -479,7 +479,9 @@ class Tab:
 
         async def perform(target: Target) -> None:
             if to is None and not any(by) and not points:
-                raise ActionError("it has no target", hint="Give `to`, `dx` and `dy`, or a `path`.")
+                raise ActionError(
+                    "the drag has no target", hint="Set `to`, `dx` and `dy`, or `path`."
+                )
             x, y = start = await user_input.hit_point(target, at or (path[0] if path else None))
             if points and (box := await target.element.bounding_box()):
                 stops = [(box["x"] + across, box["y"] + down) for across, down in points]

@@ -509,7 +509,7 @@ def _reason_for_browser(page: Page) -> str:
         heading = _unfilled_section(root)
         return f"a script fills the section {heading!r}" if heading else ""
     if any(map(_is_content_frame, root.iter("iframe", "frame"))):
-        return "its content is in a frame"
+        return "the page's content is in a frame"
     return _reason_for_scripts(root, document.text, words)
 
 

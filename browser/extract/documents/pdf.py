@@ -82,7 +82,7 @@ def extract_pdf(body: bytes, url: str, name: str, *, layout: bool = True) -> Doc
             if "password" not in str(error).lower():
                 raise ExtractError(f"not readable as PDF: {error}") from error
             raise ExtractError(
-                "the PDF is encrypted", hint="Save it without a password, then read it."
+                "the PDF is encrypted", hint="Save a copy without a password, and read the copy."
             ) from error
         try:
             return _read_pdf(pdf, url, name, layout=layout)

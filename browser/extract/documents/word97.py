@@ -24,7 +24,7 @@ _PARTS_AFTER_TEXT = ("footnotes", "endnotes", "boxes", "comments", "headers")
 _FIELD_INSTRUCTION = re.compile(r"\x13[^\x13\x14\x15]*(?:\x14|(?=\x15))")
 _CHARACTER_MAP = str.maketrans({"\x0b": "\n", "\x0c": "\r", "\x1e": "-", "\x1f": None, "\xa0": " "})
 _CONTROL_CHARACTERS = re.compile(r"[\x00-\x06\x08\x0e-\x1d]")
-_HIDDEN_NOTE = "it may include hidden text, which could not be recognised"
+_HIDDEN_NOTE = "hidden text could not be recognised, so some may be included"
 
 
 def read_doc(body: bytes, url: str, name: str) -> Document:
@@ -45,7 +45,10 @@ def read_doc(body: bytes, url: str, name: str) -> Document:
             pieces = file.openstream(table).read() if file.exists(table) else main
             facts = _metadata(file, url)
         if flags & 0x100:
-            raise ExtractError("the Word file is encrypted", hint="Save it without a password.")
+            raise ExtractError(
+                "the Word file is encrypted",
+                hint="Save a copy without a password, and read the copy.",
+            )
         text, lengths = _text(main, pieces, is_complex=bool(flags & 4))
     except (OSError, struct.error, ValueError, IndexError) as error:
         raise ExtractError(f"not readable as .doc: {error}") from error
