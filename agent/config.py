@@ -167,7 +167,7 @@ def _validate_options(values: dict[str, Any]) -> Options:
 def dump_options(
     options: Options, *, exclude: Collection[str] = (), changed_only: bool = False
 ) -> dict[str, Any]:
-    """Return settings as JSON values, without secrets; with `changed_only`, without defaults.
+    """Return settings as JSON values, without secrets; with `changed_only`, only changed ones.
 
     `load_options` accepts the result.
     """

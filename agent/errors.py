@@ -137,7 +137,7 @@ class ModelUnavailable(ModelError):
 
 
 class ModelContext(ModelError):
-    """The conversation exceeds the context window of `tokens` (None: the endpoint did not say)."""
+    """The conversation exceeds the context window of `tokens` (None: not reported)."""
 
     hint = "Use a model with a larger context window, or set the actual size with --context-window."
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 APP = "urchin-research"
 MAX_STEPS = 200
-"""Maximum number of steps: a run that needs more is in a loop, which is usually detected before."""
+"""Maximum number of steps: a run that needs more is in a loop, usually detected earlier."""
 CONTEXT_WINDOW = 32_000
 """Default context window in tokens: every useful model supports it."""
 MIN_CONTEXT_WINDOW = 4_000
@@ -39,7 +39,7 @@ MAX_DAYS = 1_000_000
 MIN_TOKENS = 1_000
 """Minimum token limit for a run: fewer are not enough for one call."""
 ToolSource = Literal["domain", "mcp", "memory", "system"]
-"""Sources of tools; each can be disabled."""
+"""The tool sources, each of which can be disabled."""
 APPROVABLE = ("click", "type", "submit", "upload", "download", "login")
 """Actions on a site that can be approved before a run (`--yes ACT@SITE`)."""
 RECORDINGS = (".webm", ".har")

@@ -91,7 +91,7 @@ def _fill_template(question: str) -> str:
     if not question.strip():
         raise UsageError(
             f"the template {template!r} needs text to replace {{input}}",
-            hint='Add the text: `research -t NAME "…"`.',
+            hint='Pass the text after the name: `research -t NAME "…"`.',
         )
     return str(template.replace("{input}", question))
 

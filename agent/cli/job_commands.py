@@ -416,7 +416,7 @@ def _address(jobs: Jobs) -> str:
 
 def _note_if_paused(jobs: Jobs) -> bool:
     if reason := jobs.paused:
-        note(f"The queue is paused: {reason}.", "`research queue resume` resumes it.")
+        note(f"The queue is paused: {reason}.", "`research queue resume` resumes the queue.")
     return bool(reason)
 
 

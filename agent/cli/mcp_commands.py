@@ -107,7 +107,7 @@ def config(client: str, flags: tuple[str, ...]) -> None:
     # Reject invalid flags now, while the user can see the message.
     serve.make_context("research mcp serve", list(flags))
     print(_client_settings(client, flags))
-    note(f"Paste it into {CLIENTS[client]}.")
+    note(f"Paste these settings into {CLIENTS[client]}.")
 
 
 def _client_settings(client: str, flags: Sequence[str]) -> str:
@@ -195,7 +195,7 @@ def add(name: str, reached: tuple[str, ...], data_dir: Path, **flags: Any) -> No
 def _pairs(values: tuple[str, ...]) -> dict[str, str]:
     for value in values:
         if "=" not in value:
-            raise UsageError(f"{value!r} is not NAME=VALUE")
+            raise UsageError(f"{value!r} does not have the form NAME=VALUE")
     return {name: text for name, _, text in (value.partition("=") for value in values)}
 
 

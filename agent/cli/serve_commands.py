@@ -183,7 +183,7 @@ def add(name: str, settings: tuple[str, ...], kind: str | None, allow: tuple[str
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals:
-            raise UsageError(f"{setting!r} is not a setting", hint="Write it as name=value.")
+            raise UsageError(f"{setting!r} is not a setting", hint="Use the form name=value.")
         row[key] = parse_value(value, dict)
     row.setdefault("kind", name)
     channel, _ = check_settings(name, row)

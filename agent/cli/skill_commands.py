@@ -142,4 +142,4 @@ def _find(store: Memory, name: str) -> dict[str, Any]:
     for skill in store.skills():
         if skill["name"] == name:
             return skill
-    raise UsageError(f"no skill named {name!r}", hint="`research skills list` shows them.")
+    raise UsageError(f"no skill named {name!r}", hint="`research skills list` lists all skills.")

@@ -48,8 +48,8 @@ _PAGE_NOT_READ = f"{_SNIPPET_ONLY} its page was not read"
 _SNIPPET_DIFFERS = "its only source is a search result, which does not contain this wording"
 _PAGE_DIFFERS = f"{_SNIPPET_ONLY} its page was read but does not contain this wording"
 
-_NO_STEP = "no step of the run did this"
-_NO_EFFECT_SEEN = "it was started, but no page seen since shows that it took effect"
+_NO_STEP = "no step of the run performed this action"
+_NO_EFFECT_SEEN = "the action was started, but no page seen since shows that it took effect"
 
 _COMPUTED_INPUT = re.compile(r"^- “(.*)” in S(\d+)¶(\d+), ", re.MULTILINE)
 """A line of a computed source that quotes one of its inputs and gives the passage id."""
@@ -99,8 +99,8 @@ def check_answer(answer: str, evidence: Evidence, judge: Judge | None = None) ->
 class SourceList:
     """The sources of a report, numbered in the order in which they are added.
 
-    Identical text from the same page counts as one source, no matter how often it was read or at
-    which of the page's addresses.
+    Identical text from the same page counts as one source, even if it was read several times or
+    under several of the page's addresses.
     """
 
     def __init__(self, sources: Iterable[ReportSource] = ()) -> None:

@@ -63,7 +63,7 @@ class Date(NamedTuple):
     text: str
 
     def agrees(self, other: Date) -> bool:
-        """Return whether the other date has the same year, month and day, if this one has them."""
+        """Return whether each part of this date (year, month, day) is the same in the other."""
         pairs = zip(self[:3], other[:3], strict=True)
         return all(own is None or own == their for own, their in pairs)
 

@@ -1,4 +1,4 @@
-"""Stores a live page's state as one text: its article, then what only the snapshot shows.
+"""Represents a live page's state as one string: the article, then what only the snapshot shows.
 
 Article extraction drops the parts that make up an application: controls with their values,
 comments, settings rows. A model sees them in the snapshot, so they become passages too.

@@ -33,12 +33,8 @@ MAX_LABEL_CHARS: Final = 30
 """Maximum length of a label in characters: longer ones do not fit next to the bars."""
 BLOCKS: Final = 24
 """Number of characters in the longest bar of a text chart."""
-_ROW_HEIGHT, _LABEL_WIDTH, _BAR_WIDTH, _CHART_WIDTH = (
-    26,
-    220,
-    300,
-    640,
-)  # pixels: row height, widths of the columns
+# In pixels.
+_ROW_HEIGHT, _LABEL_WIDTH, _BAR_WIDTH, _CHART_WIDTH = 26, 220, 300, 640
 _MARKER = re.compile(r"\[(\d{1,3})\]")
 _MARKS = re.compile(r"\*\*|__|`")
 _RANK_HEADER = re.compile(r"#|no\.?|nr\.?|n°|№|rank|place|position|id", re.IGNORECASE)

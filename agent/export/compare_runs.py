@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agent.journal.runs import RunFolder
 
 Pair = tuple[str | None, str | None]
-"""An entry of the first and of the second run; None if the run does not have it."""
+"""Entries of the first and the second run; None if that run has no such entry."""
 
 
 @dataclass(frozen=True, slots=True)

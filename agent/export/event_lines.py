@@ -22,7 +22,7 @@ _WITHHELD_PREFIX = "not sent to search engines: "
 
 
 def event_lines(event: Event, verbose: int = 0, surface: Surface = "shell") -> list[str]:
-    """Format an event as lines, if any; `verbose` adds thoughts, results and model calls."""
+    """Format an event as zero or more lines; `verbose` adds thoughts, results and model calls."""
     data = event.data
     write = _FORMATS.get(event.type)
     lines = [write(data)] if write else []

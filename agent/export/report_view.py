@@ -41,7 +41,7 @@ VERDICT_LABELS = {
 }
 SEARCH_RESULT_ONLY = "search result only"
 """Label of a sentence supported only by search results."""
-TO_CHECK = "Check these: a figure, date or name is missing from the cited source"
+TO_CHECK = "Check these sentences: a figure, date or name is missing from the cited source"
 """Title of the list of a draft's sentences that are most likely wrong."""
 SEARCH_COLUMNS = ("query", "provider", "outcome", "results", "ms")
 REFERENCE_COLUMNS = ("reference", "", "found")
@@ -315,8 +315,8 @@ def faults(report: Report) -> list[tuple[str, str]]:
 def sentences_to_check(report: Report) -> list[Sentence]:
     """List a draft's undecided sentences with a value that is missing from the cited source.
 
-    In six drafts by an author who did not know the code, these were 16 of 36 faulty sentences and 2
-    of 58 true ones.
+    In six drafts by an author who did not know the code, the list contained 16 of the 36 faulty
+    sentences and 2 of the 58 true ones.
     """
     faulty = faulty_sentences(report)
     undecided = (s for s in report.sentences if s.verdict is VerdictState.UNDECIDED)

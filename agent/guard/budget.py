@@ -21,11 +21,11 @@ MAX_REPLY_TOKENS: Final = 8_000
 MIN_REPLY_TOKENS: Final = 200
 """Minimum number of tokens for a useful reply; with fewer left, the model is not called."""
 PROMPT_SAFETY: Final = 1.5
-"""Factor for estimated prompt tokens, since the estimate is based on characters, and URLs and
+"""Safety factor for the estimated number of prompt tokens, which is based on characters: URLs and
 numbers have more tokens per character.
 """
 RATIO_SAFETY: Final = 1.1
-"""Factor for the measured token ratio, since other text may have slightly more tokens."""
+"""Safety factor for the measured token ratio: other text may have slightly more tokens."""
 MIN_MEASURED_TOKENS: Final = 20
 """Minimum number of reply tokens for comparing the number billed with the estimate."""
 
@@ -100,7 +100,7 @@ class RunClock:
         self._since = 0.0
 
     def __call__(self) -> float:
-        """Return the run time in seconds; it does not advance while a question is open."""
+        """Return the clock's time in seconds; it does not advance while the user is being asked."""
         return (self._since if self._waiting else self._now()) - self._stopped
 
     @contextmanager
@@ -226,7 +226,7 @@ class Budget:
             root.reply_factor = max(root.reply_factor, usage.output_tokens / reply)
 
     def part(self, parts: int, max_steps: int, place: str = "") -> Budget:  # noqa: ARG002 - for replays
-        """Return a budget for one of `parts`: equal shares of steps and money, and all the time.
+        """Return a budget for one of `parts`: equal shares of steps and money, and the full time.
 
         One part combines the results and takes no steps, so the other parts share the steps.
         `place` names the loop that spends the budget.

@@ -408,8 +408,8 @@ def _identifiers(text: str) -> Iterator[str]:
 def _is_key(text: str, least: int = _MIN_CHARACTERISTIC_KEY) -> bool:
     """Return whether a string mixes character classes as keys, tokens and encoded data do.
 
-    Changes of class are counted, but not from a capital to a lower-case letter: camel-case names
-    therefore have few.
+    What matters is the number of changes between classes. A change from a capital to a lower-case
+    letter is not counted, so camel-case names have few.
     """
     plain = "".join(filter(str.isalnum, text))
     if not plain.isascii() or len(plain) < least:

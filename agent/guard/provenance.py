@@ -175,7 +175,7 @@ class Provenance:
         return any(kind in UNTRUSTED_KINDS for kind, _ in self.read)
 
     def private_for(self, site: str) -> bool:
-        """Return whether the run has read anything that is private to others than this site."""
+        """Return whether the run has read private text that this site may not receive."""
         return any(
             kind in PRIVATE_KINDS
             and not self.is_shared(kind, site)
@@ -231,7 +231,7 @@ class Provenance:
         return self._stems_of("public", (Kind.USER, Kind.WEB))
 
     def _stems_of(self, name: str, kinds: Iterable[Kind], site: str | None = None) -> set[str]:
-        """Return the stems of text of these kinds; cached under `name`."""
+        """Return the stems in text of these kinds, cached under `name`."""
         done, found = self._stems.get(name, (0, set[str]()))
         wanted = frozenset(kinds)
         for text in self.texts[done:]:

@@ -101,7 +101,7 @@ class SavedLogins:
     def state(self, name: str) -> dict[str, Any]:
         """Decrypt a session; raises `UsageError` if its key or file is missing or invalid."""
         row, key = self.find(name), self._keys.value(name)
-        hint = f"Save it again: research login {name} {row.origin}"
+        hint = f"Save the login again: research login {name} {row.origin}"
         if key is None:
             raise UsageError(
                 f"the key for the login {name!r} is not in the secret store", hint=hint

@@ -167,9 +167,9 @@ def _item(passage: Passage, text: str) -> str:
 def _format_quote(candidate: Candidate, ranking: Ranking) -> str:
     """Format a table row as `Header: value (row)`; return a sentence unchanged.
 
-    The name of the row is the cells that the question mentions, otherwise its first cell. Columns
-    whose names the question mentions are included if they have the requested kind of answer;
-    otherwise all columns are included.
+    The row is named after the cells that the question mentions, otherwise after its first cell.
+    Columns whose names the question mentions are included if they have the requested kind of
+    answer; otherwise all columns are included.
     """
     passage, question = candidate.passage, ranking.question
     if passage.kind != "table":

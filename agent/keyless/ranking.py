@@ -181,7 +181,7 @@ class Ranking:
 
     @functools.cached_property
     def is_insufficient(self) -> bool:
-        """Whether the best candidate does not cover enough of the question for an answer.
+        """Whether the best candidate covers too little of the question for an answer.
 
         A lower share is enough if a page about something named in the question was read. An answer
         to "why" must give a reason, and one to "who" must mention what the person is or did:
@@ -347,8 +347,8 @@ class Ranking:
     def _names_page(self, a: Candidate, b: Candidate) -> bool:
         """Return whether `a` names the subject of `b`'s page, which the question does not name.
 
-        For example, "born in Fredericton" names the page "Diocese of Fredericton" if the question
-        asks for a diocese.
+        For example, if the question asks for a diocese, "born in Fredericton" names the subject of
+        the page "Diocese of Fredericton".
         """
         subject = b.title - (self._topics - self.question.name_terms)
         return subject <= a.stems and not subject <= self._topics

@@ -153,7 +153,7 @@ class ToolSession(ToolCalls):
             self.context.outgoing.allow(text, SEARCH_SITE)
             return
         consent.check()
-        hint = "Use other words, or ask the user to start the server with --share memory."
+        hint = "Rephrase the query, or ask the user to start the server with --share memory."
         raise ToolFailure(f"not sent: {reason}", hint)
 
 

@@ -117,7 +117,7 @@ class Links:
         self._in_namespace = links.c.one.between(first, last)
 
     def write(self, new: Iterable[MemoryLink]) -> int:
-        """Save links; an existing one keeps the greater strength. Returns how many are new."""
+        """Save links; an existing link keeps the greater strength. Returns how many are new."""
         with self._store.write() as connection:
             return sum(_write(connection, link) for link in new if link.one != link.other)
 

@@ -146,7 +146,7 @@ def _draw_insights(entries: Entries) -> int:
 
 
 def _clusters(memories: Sequence[MemoryTerms]) -> list[list[MemoryTerms]]:
-    """Group memories, two or more at a time, around the first one that is similar to the others.
+    """Form clusters of two or more memories around the first one that is similar to the others.
 
     Words shared by a large part of the memories are ignored, since they do not identify a subject.
     """

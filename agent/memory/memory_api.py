@@ -168,7 +168,7 @@ class Memory:
             self.trim(kind)
 
     def save_skills(self, skills: Iterable[Mapping[str, Any]]) -> None:
-        """Save skills, replacing those with the same name; deletes the oldest ones in excess."""
+        """Save skills, replacing those with the same name; deletes the oldest over the limit."""
         self.save(kinds.SKILL, {str(skill["name"]): skill for skill in skills})
 
     def trim(self, *which: str) -> None:

@@ -119,7 +119,7 @@ class Layers:
 
 @dataclass(frozen=True, slots=True)
 class Consolidated:
-    """Numbers of changes made by a consolidation."""
+    """The number of changes of each kind that a consolidation made."""
 
     linked: int = 0
     merged: int = 0

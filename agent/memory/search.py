@@ -60,7 +60,8 @@ SPEAKER_BONUS = 0.35  # the question names the speaker: 3.1
 MONTH_BONUS = 0.6  # it happened in a month that the question names: .8
 TIME_BONUS = 0.1  # the question asks for a time, and the text names one: .9
 REPLY_BONUS = 0.08  # it follows a question that it may answer: 1.0
-LENGTH_BONUS = 0.15  # a memory has `FULL_LENGTH` words or more, since "Great!" is not an answer: .3
+# a memory has `FULL_LENGTH` words (less for shorter ones), since "Great!" is not an answer: .3
+LENGTH_BONUS = 0.15
 FULL_LENGTH = 20
 
 MAX_REORDERED = 100  # maximum number of word hits that are reordered by meaning

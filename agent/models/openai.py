@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import openai
 from openai import AsyncOpenAI, AsyncStream
-from openai.types.chat import ChatCompletion, ChatCompletionMessage
+from openai.types.chat import ChatCompletion, ChatCompletionChunk, ChatCompletionMessage
 
 from agent.errors import UsageError
 from agent.models.base import Usage
@@ -99,10 +99,18 @@ class OpenAIModel(ChatCompletionsModel):
             listed = await self._client.models.list()
             if not listed.data:
                 raise UsageError(
-                    f"{self.endpoint.base_url} lists no models", hint="Choose one with --model."
+                    f"{self.endpoint.base_url} lists no models", hint="Choose a model with --model."
                 )
             self._model = listed.data[0].id
-        return await self._client.chat.completions.create(model=self._model, **form)
+        # Not `chat.completions.create`: its parameters are the body's fields, and it first looks
+        # up the type of each field of each message, which takes longer than sending them.
+        return await self._client.post(
+            "/chat/completions",
+            body={"model": self._model, **form},
+            cast_to=ChatCompletion,
+            stream=form.get("stream", False),
+            stream_cls=AsyncStream[ChatCompletionChunk],
+        )
 
 
 def read_completion(completion: Any) -> Completion:

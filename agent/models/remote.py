@@ -250,7 +250,7 @@ class RemoteModel(ABC):
 
 
 def client_settings(library: Any, endpoint: Endpoint, proxy: str | None) -> dict[str, Any]:
-    """Return the arguments for a client of OpenAI's or Anthropic's library, which are the same.
+    """Return client arguments, which are the same for OpenAI's and Anthropic's libraries.
 
     `proxy` is the egress proxy, None for a direct connection. The library's retries are off, and
     proxies and certificates from the environment are ignored.

@@ -371,7 +371,9 @@ def _error_info(error: ResearchError) -> ErrorInfo:
 def _no_finished_search_error(errors: Sequence[str]) -> WebOutOfReach:
     """Explain why no search was completed."""
     reasons = "; ".join(dict.fromkeys(errors))
-    hint = "Ask again: the finished part of the index is kept. A longer --timeout also helps."
+    hint = (
+        "Ask again: the part of the index that is finished is kept. A longer --timeout also helps."
+    )
     return WebOutOfReach(f"no search finished: {reasons}", hint=hint)
 
 

@@ -128,7 +128,7 @@ class Recheck(Run):
         """Determine whether the words that support a sentence are still on its pages."""
         quoted = quoted_pages(sentence, self._earlier.report)
         if not quoted:
-            reason = "it was not supported by a page that can be read again"
+            reason = "the sentence was not supported by a page that can be read again"
             return RecheckedSentence(text=sentence.text, state="not_checked", reason=reason)
         found = [self._check_on(sentence, self._pages[source.n]) for source in quoted]
         return min(found, key=lambda one: _STATE_PRECEDENCE[one.state])

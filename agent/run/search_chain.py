@@ -40,7 +40,7 @@ def make_search_chain(
     for value in options.search_url:
         name, _, url = value.partition("=")
         if not url:
-            raise UsageError(f"--search-url {value!r} is not NAME=URL")
+            raise UsageError(f"--search-url {value!r} does not have the form NAME=URL")
         addresses[name] = url
     urls = {name: url for name, url in addresses.items() if _QUERY_PLACEHOLDER not in url}
     if options.searxng_url:

@@ -140,7 +140,7 @@ async def compute(
         raise ToolError("the code returned nothing", hint=_CODE_HINT)
     is_figure = isinstance(value, int | float) and not isinstance(value, bool)
     if not (inputs.used or is_figure):  # text without input from pages cannot be verified
-        note = "it is not a number and uses none from a source, so it cannot be cited"
+        note = "the result is not a number and uses none from a source, so it cannot be cited"
         shown = ToolResult({"note": note}, result[:MAX_RESULT_CHARS], "computed", hint=_CODE_HINT)
         return lambda: shown
     return lambda: _register_result(context, code, result[:MAX_RESULT_CHARS], inputs)

@@ -103,7 +103,7 @@ class Policy:
         if tool.acts and (failed := self._failed_act.get(place.rpartition("/")[0])):
             raise ToolError(
                 f"not run: {failed} failed earlier in this reply",
-                hint="Check its error, then act again.",
+                hint="Read the error, then repeat this call if it still makes sense.",
             )
         arguments, tier = tool.parse(call.param)
         if tier:
@@ -346,7 +346,9 @@ async def _approve_sending(
     reply = await context.approve(f"{what} {site.rpartition(':')[2] or 'a tool'} ({why})")
     if not reply:
         did = "did not reply" if reply is None else "refused"
-        raise refusal(context, tool.name, f"the user {did}: {why}", "Do it without that text.")
+        raise refusal(
+            context, tool.name, f"the user {did}: {why}", "Continue without sending that text."
+        )
     context.outgoing.allow(sent.text, site)
 
 

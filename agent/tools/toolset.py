@@ -78,7 +78,9 @@ def plugin_tools(names: Sequence[str]) -> Iterator[Tool]:
     for name in names:
         found = find_plugin("tools", name)
         if found is None:
-            raise UsageError(f"no tool named {name!r}", hint="`research plugins` lists them.")
+            raise UsageError(
+                f"no tool named {name!r}", hint="`research plugins` lists all plug-ins."
+            )
         tools = [found] if isinstance(found, Tool) else found
         yield from (replace(tool, is_source=True) for tool in tools)
 

@@ -109,7 +109,7 @@ def _gunzip(body: bytes) -> tuple[bytes, str]:
             note = "the file is truncated: only the beginning was read"
         body = unpacker.unused_data
     if content.startswith(b"\x1f\x8b"):
-        raise ExtractError("it is compressed more than once", hint="Try another source.")
+        raise ExtractError("the content is compressed more than once", hint="Try another source.")
     return content, note
 
 

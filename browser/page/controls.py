@@ -48,7 +48,8 @@ async def check_typed(
 ) -> str:
     """Check that a field contains the typed text and, with `replaced`, nothing else.
 
-    `instead` is the part that it replaced. Raises ActionError if the field accepted none of it.
+    `instead` is the part of the old content that the text replaced. Raises ActionError if the field
+    accepted none of it.
     """
     if before["kind"] in ARROW_KEY_ROLES:
         return await _check_stepped(driver, target, text)
@@ -145,7 +146,7 @@ async def check_toggled(driver: PageDriver, target: Target, before: ControlState
         return ""
     on, word = after["on"]
     if on == "mixed":
-        return "but it is still mixed"
+        return "but its state is still “mixed”"
     return f"but it is still {word}" if on else f"but it is still not {word}"
 
 

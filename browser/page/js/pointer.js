@@ -15,15 +15,15 @@ const bringIntoView = (element) => {
 };
 
 // The wrapper drawn around a single field (with its value and arrow), which takes presses for it.
-const WRAPPED_AT = 4, WRAPPED_HIGH = 72; // levels; pixels
+const MAX_LEVELS_TO_WRAPPER = 4, MAX_WRAPPER_HEIGHT_PX = 72;
 const FIELDS = 'input:not([type=hidden]),select,textarea';
 const INNER_CONTROLS = 'a[href],button,input:not([type=hidden]),select,textarea,[contenteditable=""],[contenteditable=true],'
   + ['button', 'link', 'checkbox', 'radio', 'switch', 'slider', 'spinbutton', 'textbox', 'searchbox', 'combobox'].map((role) => `[role=${role}]`).join();
 const wrapperOf = (element, others = INNER_CONTROLS) => {
   if (!isField(element)) return null;
   let wrapper = null;
-  const most = Math.max(WRAPPED_HIGH, 2 * element.offsetHeight);
-  for (let at = element.parentElement, level = 0; at && level < WRAPPED_AT; at = at.parentElement, level += 1) {
+  const most = Math.max(MAX_WRAPPER_HEIGHT_PX, 2 * element.offsetHeight);
+  for (let at = element.parentElement, level = 0; at && level < MAX_LEVELS_TO_WRAPPER; at = at.parentElement, level += 1) {
     if (at.offsetHeight > most || [...at.querySelectorAll(others)].filter(sizeable).length > 1 || /^(LABEL|FORM|BODY|TD|LI|P)$/.test(at.tagName)) break;
     wrapper = at;
   }
@@ -136,7 +136,7 @@ const missed = () => {
 };
 
 // Why the page prevents an element from being pressed; '' if it, its label or its content can be pressed.
-const PARTS_ASKED = 40;
+const MAX_PARTS_CHECKED = 40;
 const PRESSED_ROLES = new Set(['link', 'button', 'menuitem', 'tab']);
 const SWITCHED_OFF = 'the page has disabled it (pointer-events: none)';
 const takesNoPointer = (element) => getComputedStyle(element).pointerEvents === 'none';
@@ -144,7 +144,7 @@ const offReason = (element) => {
   if (element.matches(':disabled') || outward(element, (at) => at.getAttribute('aria-disabled') === 'true')) return 'it is disabled';
   if (outward(element, (at) => at.inert)) return 'the page has made this part inert';
   if (pressedFor(element)) return '';
-  const parts = [element, shadowOf(element)].flatMap((root) => [...(root?.querySelectorAll('*') ?? [])].slice(0, PARTS_ASKED));
+  const parts = [element, shadowOf(element)].flatMap((root) => [...(root?.querySelectorAll('*') ?? [])].slice(0, MAX_PARTS_CHECKED));
   return [element, ...(element.labels ?? []), ...(element.control ? [element.control] : []), ...parts].every(takesNoPointer) ? SWITCHED_OFF : '';
 };
 
