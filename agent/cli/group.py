@@ -110,7 +110,7 @@ class ResearchGroup(click.Group):
         return [CompletionItem(n, help=text) for n, (_, text) in rows if n.startswith(incomplete)]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as click calls it
-        """Write the commands and only the main options."""
+        """Write the list of commands, but only the main options."""
         helps = {name: text for name, (_, text) in COMMANDS.items()}
         write_first_screen(formatter, helps, question_options())
 

@@ -89,9 +89,10 @@ class WorkerCutOff(ResearchError):
 class Worker:
     """The only worker in this process; `async with Worker(jobs)` works until the block ends.
 
-    `at_once` is the number of parallel jobs (a setting of the queue, for all workers). `queues`
-    lists the queues from which it takes jobs; None means all. The main queue's worker starts
-    scheduled jobs. `host_delay` and `stall` are in seconds; `senders` deliver notices to channels.
+    `at_once` is the number of parallel jobs per worker, which is stored with the queue and applies
+    to all workers. `queues` lists the queues from which it takes jobs; None means all. The main
+    queue's worker starts scheduled jobs. `host_delay` and `stall` are in seconds; `senders` deliver
+    notices to channels.
     """
 
     def __init__(
@@ -208,7 +209,7 @@ class Worker:
         )
 
     async def _run_watched(self, job: JobSpec, folder: RunFolder) -> Report:
-        """Run; raises `RunStalled` after `stall` seconds without an event."""
+        """Run a job's question; raises `RunStalled` after `stall` seconds without an event."""
         progress, stall = self.running[job.id], self._stall
         progress.last_event = time.monotonic()  # do not count the wait for the lock
         working = asyncio.create_task(self._run(job, folder, progress))

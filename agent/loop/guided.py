@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 
 MAX_PASSAGES: Final = 4
 MAX_SENTENCES: Final = 3
-"""Sentences per passage in the request. Four passages of three sentences contain the answer to 164
-of 200 questions, six passages to 165; in 155 cases it is in the first one.
+"""Sentences per passage in the request. Four passages of three sentences each contain the answers
+to 164 of 200 questions, six passages 165; for 155 questions, the answer is in the first passage.
 """
 MAX_PASSAGES_CHARS: Final = 1_400
-"""Maximum total length of the passages in characters (about 300 tokens). 1,800 characters contain
-no more answers.
+"""Maximum total length of the passages in characters (about 300 tokens). A total of 1,800
+characters would not contain more answers.
 """
 MAX_ANSWER_WORDS: Final = 25
 """Maximum number of words in the sentence quoted as the answer; longer ones are shortened."""

@@ -218,7 +218,7 @@ def sign(notice_id: str, body: bytes, key: bytes, *, at: int | None = None) -> d
 
 
 async def _show_on_desktop(environ: Mapping[str, str], notice: Notice) -> None:
-    """Show a notice on the desktop. Raises `NotSent` if there is no desktop, or if that fails."""
+    """Show a notice on the desktop. Raises `NotSent` if there is no desktop, or on failure."""
     text = notice.text
     if len(text) > _MAX_DESKTOP_CHARS:
         text = f"{text[: _MAX_DESKTOP_CHARS - 1]}…"

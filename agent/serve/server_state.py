@@ -114,7 +114,7 @@ class ServerState:
         return bool(options.attach or options.cdp)
 
     def memory(self) -> Memory:
-        """The memory, opened once. Raises `UsageError` if the server has no memory."""
+        """The memory, which is opened once. Raises `UsageError` if the server has no memory."""
         if not self.options.memory:
             raise UsageError(
                 "memory is off on this server", hint="Start `research serve` without --no-memory."
@@ -125,7 +125,7 @@ class ServerState:
             return self._memory
 
     def jobs(self) -> JobStores:
-        """The jobs, opened once. Raises `UsageError` if the jobs engine is not installed."""
+        """The job stores, opened once. Raises `UsageError` if the jobs engine is not installed."""
         with self._opening:
             if self._jobs is None:
                 jobs = self._open_jobs()

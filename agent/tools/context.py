@@ -57,7 +57,7 @@ differs.
 """
 Record = Callable[..., object]
 NO_BROWSER = "no_browser"
-"""The outcome of a call that needs a browser if no browser can be started."""
+"""The outcome of a call that needs a browser when no browser can be started."""
 UNKNOWN = "unknown"
 """The outcome of a call that was started, but whose end was not observed."""
 USER_TIMEOUT = 600.0
