@@ -207,7 +207,7 @@ def remove(name: str) -> None:
     rows = read_servers(place) if place.is_file() else {}
     if name not in rows:
         hint = "`research mcp list` shows the servers and their files."
-        raise UsageError(f"{place} has no server {name!r}", hint=hint)
+        raise UsageError(f"no server named {name!r} in {place}", hint=hint)
     del rows[name]
     print(f"removed {name} from {write_servers(rows)}")
 

@@ -172,7 +172,7 @@ def _url_and_key(url: str, environ: Mapping[str, str]) -> tuple[str, bytes]:
         try:
             key = base64.b64decode(value.removeprefix(_BASE64), validate=True)
         except binascii.Error as error:
-            raise UsageError(f"a key that begins with {_BASE64} must continue in base64") from error
+            raise UsageError(f"the part of a key after {_BASE64} must be base64") from error
     return parsed.href.removesuffix(parsed.fragment), key
 
 
