@@ -167,7 +167,7 @@ def _address(server: NamedServer) -> str:
 def add(name: str, reached: tuple[str, ...], data_dir: Path, **flags: Any) -> None:
     """Add an MCP server called NAME, given its URL or a command with arguments.
 
-    Its current tools are allowed. A tool needs approval again if its definition changes.
+    The server's current tools are allowed. A tool needs approval again if its definition changes.
     """
     place = servers_path()
     rows = read_servers(place) if place.is_file() else {}
