@@ -23,7 +23,7 @@ from browser.text.words import shorten
 if TYPE_CHECKING:
     from agent.memory.memory_api import Memory
 
-_CLIENTS = {
+_CLIENT_SKILL_FOLDERS = {
     "claude": ".claude/skills",
     "codex": ".codex/skills",
     "cursor": ".cursor/skills",
@@ -110,12 +110,12 @@ def install(client: str) -> None:
 
     The skill is written to the client's skills folder and loaded the next time the client starts.
     """
-    if client in _CLIENTS:
-        folder = Path.home() / _CLIENTS[client]
+    if client in _CLIENT_SKILL_FOLDERS:
+        folder = Path.home() / _CLIENT_SKILL_FOLDERS[client]
     elif "/" in client or Path(client).is_dir():
         folder = Path(client)
     else:
-        hint = f"Use one of {', '.join(_CLIENTS)}, or a skills folder."
+        hint = f"Use one of {', '.join(_CLIENT_SKILL_FOLDERS)}, or a skills folder."
         raise UsageError(f"unknown client {client!r}", hint=hint)
     text = prompt("browser_skill")
     path = folder / _SKILL_NAME / FILE

@@ -61,12 +61,12 @@ CLIENT_NAMES: Final = {
     "WEB_SEARCH": "search",
 }
 """Our tools' names, mapped to the names that clients know."""
-_TOOL_NAME: Final = re.compile(rf"\b(?:{'|'.join(CLIENT_NAMES)})\b(?!_)")
+_TOOL_NAME_RE: Final = re.compile(rf"\b(?:{'|'.join(CLIENT_NAMES)})\b(?!_)")
 
 
 def translate_tool_names(text: str) -> str:
     """Replace tool names in a message with the names that the client knows."""
-    return _TOOL_NAME.sub(lambda name: CLIENT_NAMES[name[0]], text)
+    return _TOOL_NAME_RE.sub(lambda name: CLIENT_NAMES[name[0]], text)
 
 
 class Consent:

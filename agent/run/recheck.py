@@ -62,7 +62,7 @@ then one that still supports it. A sentence does not count as gone while one of 
 not be read.
 """
 _STILL_SUPPORTED: Final = frozenset({"stands", "moved"})
-_MARKER = re.compile(r"\s?\[(\d{1,3})\]")
+_CITATION_RE = re.compile(r"\s?\[(\d{1,3})\]")
 
 
 async def recheck(
@@ -270,10 +270,10 @@ class Recheck(Run):
         rows = {row.text: row for _, row in checked}
         report.rechecked = list(rows.values())
         report.sentences = [
-            _sentence_now(sentence, rows.get(sentence.text), set(by_number))
+            _with_current_verdict(sentence, rows.get(sentence.text), set(by_number))
             for sentence in earlier.sentences
         ]
-        report.answer = _MARKER.sub(
+        report.answer = _CITATION_RE.sub(
             lambda match: match[0] if int(match[1]) in by_number else "", earlier.answer
         )
         claims = [row for row in report.rechecked if row.holds is not None]
@@ -299,7 +299,9 @@ def _report_source(n: int, source: Source) -> ReportSource:
     )
 
 
-def _sentence_now(sentence: Sentence, row: RecheckedSentence | None, numbers: set[int]) -> Sentence:
+def _with_current_verdict(
+    sentence: Sentence, row: RecheckedSentence | None, numbers: set[int]
+) -> Sentence:
     """Return a sentence with its verdict based on the current pages."""
     cited = [n for n in sentence.citations if n in numbers]
     if row is None or row.holds is True:

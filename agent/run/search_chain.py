@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from browser.net.http import HttpClient
     from browser.search.provider import SearchSource
 
-_QUERY: Final = "{query}"
+_QUERY_PLACEHOLDER: Final = "{query}"
 """A `--search-url` that contains this defines a custom provider; any other sets the address of a
 built-in one.
 """
@@ -42,7 +42,7 @@ def make_search_chain(
         if not url:
             raise UsageError(f"--search-url {value!r} does not have the form NAME=URL")
         addresses[name] = url
-    urls = {name: url for name, url in addresses.items() if _QUERY not in url}
+    urls = {name: url for name, url in addresses.items() if _QUERY_PLACEHOLDER not in url}
     if options.searxng_url:
         urls["searxng"] = options.searxng_url
     corpus: SearchSource | None = None
@@ -63,7 +63,9 @@ def make_search_chain(
                 part=f" {collection.name}" if collection else "",
             )
         declared = [
-            Declaration.parse(name, url) for name, url in addresses.items() if _QUERY in url
+            Declaration.parse(name, url)
+            for name, url in addresses.items()
+            if _QUERY_PLACEHOLDER in url
         ]
         # Engines rendered in the browser do not need keys; for user-defined engines, keys are
         # optional.

@@ -123,7 +123,7 @@ def apply_tool_rules(
     """Apply the user's rules (`--tool-deny` and others) to tools, and sort them by source.
 
     Each tool is given with the reason why this run cannot use it ("" if it can). If two tools have
-    the same name, the first takes precedence. `diagnostics` are passed on.
+    the same name, the first takes precedence. `diagnostics` are included in the selection.
     """
     rows: dict[str, tuple[Tool, str]] = {}
     notes, refused = [*diagnostics], set[str]()

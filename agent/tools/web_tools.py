@@ -235,7 +235,7 @@ _UNREAD_HINTS = {
     Outcome.EMPTY: "OPEN it in the browser.",
     Outcome.REFUSED: "Only the user can allow it (--allow-private HOST). Continue without it.",
 }
-_READABLE = frozenset({Outcome.OK, Outcome.EMPTY})
+_READABLE_OUTCOMES = frozenset({Outcome.OK, Outcome.EMPTY})
 """Outcomes of a page with text; a page without an article may still show controls."""
 _BLOCK_PAGE_ADVICE = {
     Outcome.CONSENT: "OPEN it and answer its consent dialog, then READ without url",
@@ -310,7 +310,7 @@ def read_result(context: ToolContext, page: Page, query: str = "", start: int = 
         "shown": len(shown) if len(shown) < len(source.article) else None,
         "published": document.published,
         "next": next((link.url for link in document.links if "next" in link.rel.split()), None),
-        "outcome": page.outcome.value if page.outcome not in _READABLE else None,
+        "outcome": page.outcome.value if page.outcome not in _READABLE_OUTCOMES else None,
         "advice": advice,
         "controls": list(document.controls),
         "notes": list(document.notes),

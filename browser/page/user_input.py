@@ -80,7 +80,7 @@ _NOT_PRESSED = "but nothing was pressed"
 
 
 class ClickOptions(TypedDict, total=False):
-    """How to click: which button, how many times, and `at` which point of the element.
+    """How to click: with which button, how many times, and at which point of the element (`at`).
 
     `hold` lists the modifier keys to hold down; the button is held for `seconds` (a long press).
     """
