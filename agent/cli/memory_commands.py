@@ -208,7 +208,9 @@ def preview(store: Memory, question: str, session: str | None) -> None:
 def graph(place: MemoryPlace, output: Path | None) -> None:
     """Show the links between memories, strongest first, or write them to a file."""
     if output is not None and output.suffix not in (".graphml", ".mmd"):
-        raise UsageError(f"cannot write a graph as {output.name!r}", hint="Use .graphml or .mmd.")
+        raise UsageError(
+            f"{output.name!r} is not a graph file", hint="Use the extension .graphml or .mmd."
+        )
     with memory_at(place) as store:
         found = store.graph()
     if not found.links:
@@ -281,7 +283,7 @@ async def _dream(store: Memory, seconds: float, model_name: str | None, settings
             model = await open_model(stack, model_name, settings, os.environ)
             if not takes(model, Task.BACKGROUND):
                 raise UsageError(
-                    f"{model.name} cannot write insights", hint="Use a language model."
+                    f"{model.name} cannot write insights", hint="Choose a language model."
                 )
         runner = JobRunner(store, memory_name(settings), model)
         await runner.finish_killed_runs(settings.data)

@@ -83,7 +83,7 @@ class SavedLogins:
         if not own["cookies"] and not own["origins"]:
             raise UsageError(
                 f"{origin(url)} did not store a session",
-                hint="Log in in that window before you continue.",
+                hint="Log in to the site in the browser window before you continue.",
             )
         key = self._keys.value(name) or base64.b64encode(secrets.token_bytes(32)).decode()
         nonce = secrets.token_bytes(_NONCE_BYTES)

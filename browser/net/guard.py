@@ -293,7 +293,7 @@ class Guard:
         self, host: str, port: int, found: tuple[Address, ...]
     ) -> tuple[Address, ...]:
         if port == self.own_port and any(a.is_loopback for a in found):
-            raise self._refuse(host, port, f"port {port} is the guard itself")
+            raise self._refuse(host, port, f"port {port} belongs to the guard itself")
         named, literal = self.is_named(host, port), _is_address(host)
 
         def permits(address: Address, kind: AddressKind) -> bool:
