@@ -51,7 +51,7 @@ POLL_S: Final = 0.25
 HEARTBEAT_TIMEOUT_S: Final = 60.0
 """Age of a heartbeat in seconds after which a worker counts as dead, as in DBOS's service."""
 _UNFINISHED_STATES: Final = ("waiting", "queued", "running")
-_UNTIL_RELEASED_S: Final = 20 * 365 * 86400.0
+_AWAITING_JOBS_DELAY_S: Final = 20 * 365 * 86400.0
 """Delay in seconds for a job that waits for others, since DBOS has no such state. `release_waiting`
 ends the delay.
 """
@@ -153,7 +153,7 @@ class Jobs:
 
     def enqueue(self, spec: JobSpec, *, delay: float = 0.0) -> None:
         """Put an attempt on its queue, unless its id exists, to wait for the jobs in `after`."""
-        options = enqueue_options(spec, _UNTIL_RELEASED_S if spec.after else delay)
+        options = enqueue_options(spec, _AWAITING_JOBS_DELAY_S if spec.after else delay)
         self.client.enqueue(options, spec.model_dump(mode="json"))
         if spec.after:
             self.release_waiting()  # its parents may already have ended

@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 REFS: Final = ("ref", "to")
 """Parameters that contain the ref of an element."""
-_AFTER_REF = re.compile(r"\[(?:f\d+)?e\d+\] ?(.*)", re.DOTALL)
+_TEXT_AFTER_REF_RE = re.compile(r"\[(?:f\d+)?e\d+\] ?(.*)", re.DOTALL)
 MIN_LIKENESS: Final = 0.6
 """Minimum similarity (0 to 1) of a line that appeared after an action to the recorded line."""
 _DIALOG_LAYER: Final = 2
 """Value of `front` for the lines of a dialog that covers the page."""
 MAX_NEW_LINES: Final = 5
 """Maximum number of new lines compared: more lines mean a new page or list, which may differ."""
-_NUMBERS = re.compile(r"\d+")
+_NUMBER_RE = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def session_steps(record: RunRecord) -> list[SessionStep]:
         else:
             parsed = tool.parse(result.call.param).arguments
             fields = parsed.model_dump(mode="json", exclude_unset=True, by_alias=True)
-            match = _AFTER_REF.search(str(result.get("did") or ""))
+            match = _TEXT_AFTER_REF_RE.search(str(result.get("did") or ""))
             places = {
                 key: keep_own_parts(ref, known) for key in REFS if (ref := fields.get(key)) in known
             }
@@ -152,7 +152,7 @@ def _kinds(result: Observation) -> set[str]:
 
 def normalise_line(line: str) -> str:
     """Return a line without refs, markers and digits, so that sessions can be compared."""
-    return _NUMBERS.sub("#", without_marks(line))
+    return _NUMBER_RE.sub("#", without_marks(line))
 
 
 def find_element(view: View, step: SessionStep, key: str, where: str) -> str:
@@ -229,7 +229,7 @@ def describe_difference(
 
 def _address(result: Observation) -> str:
     parts = urlsplit(str(result.get("url") or ""))
-    return _NUMBERS.sub("#", f"{parts.netloc.partition(':')[0]}{parts.path.rstrip('/')}")
+    return _NUMBER_RE.sub("#", f"{parts.netloc.partition(':')[0]}{parts.path.rstrip('/')}")
 
 
 def _lost_line(
