@@ -25,7 +25,7 @@ __all__ = ["extract", "extract_body", "extract_for_index"]
 _MAX_UNPACKED_BYTES = 24 * 1024 * 1024
 
 
-def extract_body(body: bytes, content_type: str = "", url: str = "") -> Document:
+def extract_body(body: bytes, content_type: str, url: str) -> Document:
     """Read HTML, PDF, office documents, e-books, mail, text, data, feeds, or an archive of these.
 
     `content_type` is the HTTP header; if the bytes contradict it, the bytes decide. `Document.kind`
