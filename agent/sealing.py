@@ -49,7 +49,7 @@ class TimestampFailed(ResearchError):
     """The timestamp service cannot be reached, refuses, or returns an invalid response."""
 
     exit_code = 6
-    hint = "Nothing else is lost: try again later, or use another service."
+    hint = "Nothing else is affected. Try again later, or use another service."
 
 
 class TimestampInvalid(ResearchError):

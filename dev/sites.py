@@ -34,7 +34,7 @@ This page is generated from the code by `python dev/sites.py`; a test checks tha
 
 ## Search engines
 
-Engines are listed in the order in which they are tried by default. Those marked *named* are used only if `--search` names them. If an
+Engines are listed in the order in which they are tried by default. Engines marked *named* are used only if `--search` names them. If an
 engine does not support a filter, Urchin filters the results itself: for example, it removes results from other sites. *Documentation*
 means that parameters and fields were compared with the API's documentation or with published responses, but that no complete response was
 available for a test. *Unverified layout* means that the parser was written from knowledge of the pages, without a saved page to test it on.

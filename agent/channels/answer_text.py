@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 MAX_MESSAGES = 3
 """Maximum number of messages per answer; a longer answer is also sent as a file."""
-_MARKERS = re.compile(r"(?:\s*\[\d{1,3}\])*\s*")
-_MORE = "… The full answer with its sources is in the attached file."
+_CITATIONS_RE = re.compile(r"(?:\s*\[\d{1,3}\])*\s*")
+_MORE_IN_FILE_NOTE = "… The full answer with its sources is in the attached file."
 
 
 def answer_text(report: Report) -> str:
@@ -56,8 +56,8 @@ def split_answer(text: str, longest: int) -> tuple[list[str], bool]:
     pieces = split_text(text, longest)
     if len(pieces) <= MAX_MESSAGES:
         return pieces, False
-    head = split_text(text, longest - length(_MORE) - 2)[: MAX_MESSAGES - 1]
-    return [*head[:-1], f"{head[-1]}\n\n{_MORE}"], True
+    head = split_text(text, longest - length(_MORE_IN_FILE_NOTE) - 2)[: MAX_MESSAGES - 1]
+    return [*head[:-1], f"{head[-1]}\n\n{_MORE_IN_FILE_NOTE}"], True
 
 
 def split_text(text: str, longest: int) -> list[str]:
@@ -68,7 +68,7 @@ def split_text(text: str, longest: int) -> list[str]:
     """
     pieces: list[str] = []
     room = ""
-    for unit in _units(text, longest):
+    for unit in _split_units(text, longest):
         if room and length(room + unit) > longest:
             pieces.append(room.strip())
             room = ""
@@ -76,14 +76,14 @@ def split_text(text: str, longest: int) -> list[str]:
     return [piece for piece in [*pieces, room.strip()] if piece]
 
 
-def _units(text: str, longest: int) -> Iterable[str]:
+def _split_units(text: str, longest: int) -> Iterable[str]:
     """Split text into paragraphs, sentences or words that are short enough."""
     for paragraph in text.splitlines(keepends=True):
         if length(paragraph) <= longest:
             yield paragraph
             continue
         # keep citations with the sentence before them
-        found = [_MARKERS.match(paragraph, span.end) for span in sentences(paragraph)]
+        found = [_CITATIONS_RE.match(paragraph, span.end) for span in sentences(paragraph)]
         ends = [markers.end() for markers in found if markers]
         at = 0
         for end in [*ends[:-1], len(paragraph)]:

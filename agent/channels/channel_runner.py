@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from agent.notify.targets import Sender
     from agent.options import Options
 
-_STABLE_S = 60.0
+_MIN_STABLE_S = 60.0
 """After a connection that lasted at least this many seconds, reconnect without delay."""
 
 
@@ -181,7 +181,7 @@ async def _listen(name: str, channel: Channel, dialogue: Dialogue) -> None:
             raise
         except (ResearchError, BrowserError, OSError, *MALFORMED) as error:
             channel.link.say(f"{name}: connection lost: {error}")
-            if loop.time() - began <= _STABLE_S:
+            if loop.time() - began <= _MIN_STABLE_S:
                 raise TemporaryFailure(error) from error
 
     dialogue.resume()

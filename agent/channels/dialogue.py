@@ -43,15 +43,15 @@ MAX_PARALLEL_RUNS = 2
 """Maximum number of parallel runs per channel; a sender's runs are executed one after another."""
 _REPLY_TIMEOUT_S = 600.0
 """Seconds that a run waits for the user's reply."""
-_BUSY_S = 8.0  # seconds; messengers show "typing" for 5 to 10
+_TYPING_INTERVAL_S = 8.0  # seconds; messengers show "typing" for 5 to 10
 _MAX_FILES = 8  # files per message; each becomes part of the prompt
-_HELP = (
+_HELP_TEXT = (
     "Ask a question, and I will find an answer with sources.\n"
     "/report .pdf sends the last answer as a file (.md .html .docx …), /new starts a new "
     "conversation, /stop stops the current run."
 )
-_YES = {"yes", "y", "ja", "oui", "sí", "si", "ok"}
-_BUTTONS = (("yes", "Yes"), ("site", "Yes, everything on this site"), ("no", "No"))
+_YES_WORDS = {"yes", "y", "ja", "oui", "sí", "si", "ok"}
+_APPROVAL_BUTTONS = (("yes", "Yes"), ("site", "Yes, everything on this site"), ("no", "No"))
 
 
 @dataclass(slots=True)
@@ -171,7 +171,7 @@ class Dialogue:
             return self._answer(message)
         if not word and (message.quoted or message.files):
             return reply(message, "What would you like to know about it?", HELD)
-        return reply(message, _HELP)
+        return reply(message, _HELP_TEXT)
 
     async def _send_report(self, message: Inbound, ending: str) -> None:
         """Send the thread's last answer as a file."""
@@ -228,7 +228,7 @@ class Dialogue:
         while True:
             with suppress(ResearchError, BrowserError):  # the typing indicator is not essential
                 await self._channel.busy(thread)
-            await asyncio.sleep(_BUSY_S)
+            await asyncio.sleep(_TYPING_INTERVAL_S)
 
     async def _first_report(self, message: Inbound) -> Report:
         """Run the question; return the report as soon as it is in the journal."""
@@ -260,7 +260,7 @@ class Dialogue:
                     reply = (await self._ask_user(message, question, buttons=True)).strip()
                     approved = None
                     if reply:
-                        approved = reply if reply == "site" else reply.lower() in _YES
+                        approved = reply if reply == "site" else reply.lower() in _YES_WORDS
                 return approved
 
         async def ask(question: str) -> str:
@@ -299,7 +299,9 @@ class Dialogue:
         code, key = secrets.token_hex(4), (message.thread, message.sender)
         reply: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._questions[key] = question = _UserQuestion(code, reply)
-        shown = tuple((f"{code}:{name}", label) for name, label in _BUTTONS) if buttons else ()
+        shown = (
+            tuple((f"{code}:{name}", label) for name, label in _APPROVAL_BUTTONS) if buttons else ()
+        )
         try:
             await self._channel.send(message.thread, Outbound(text, shown, id=code), message.id)
             async with asyncio.timeout(_REPLY_TIMEOUT_S):

@@ -54,7 +54,7 @@ CONSOLIDATION_LIMIT_S = 2.0
 _COMPLETED_EXIT_CODES = frozenset({0, 3, 4, 5})
 """Exit codes of runs that completed and may have left memories."""
 # `last`, or the beginning of an id such as 20261121-054512-k3f9.
-_RUN_ID = re.compile(r"last|\d{4,8}(-\d{0,6}(-\w{0,4})?)?")
+_RUN_ID_RE = re.compile(r"last|\d{4,8}(-\d{0,6}(-\w{0,4})?)?")
 _OUTPUT_FLAGS = ("as_json", "as_events", "quiet", "verbose", "export")
 StartRun = Callable[..., Awaitable[Report]]
 """Starts a run; takes `on_event` and the settings as keyword arguments."""
@@ -91,7 +91,7 @@ def _fill_template(question: str) -> str:
     if not question.strip():
         raise UsageError(
             f"the template {template!r} needs text to replace {{input}}",
-            hint='Add the text: `research -t NAME "…"`.',
+            hint='Pass the text after the name: `research -t NAME "…"`.',
         )
     return str(template.replace("{input}", question))
 
@@ -109,7 +109,7 @@ def ask(question: tuple[str, ...], **flags: Any) -> int:
     of_template = click.get_current_context().meta.get(_TEMPLATE_SETTINGS, {})
     flags |= {**of_template, **given_settings(flags)}
     after_continue = flags["continue_run"]
-    if after_continue and not _RUN_ID.fullmatch(after_continue):
+    if after_continue and not _RUN_ID_RE.fullmatch(after_continue):
         # `-c "And then?"`: the word after -c is the start of the question, not a run id.
         flags["continue_run"] = ""
         question = (after_continue, *question)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from agent.types import Report
 
-_HISTORY = "chat-history"
+_HISTORY_FILE = "chat-history"
 """Name of the file in the data folder that stores the input history."""
 
 
@@ -95,7 +95,7 @@ def _make_prompt(conversation: ChatSession) -> Callable[[str], str]:
         with suppress(ImportError):  # not available on Windows
             import readline  # noqa: F401, PLC0415 - enables line editing
         return input
-    history = private_folder(conversation.settings().data) / _HISTORY
+    history = private_folder(conversation.settings().data) / _HISTORY_FILE
     history.touch(mode=0o600)
     session: PromptSession[str] = PromptSession(
         history=FileHistory(str(history)),

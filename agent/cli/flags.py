@@ -369,13 +369,13 @@ roots_option = option(
     "File with root certificates of timestamping authorities.",
     type=EXISTING_FILE,
 )
-_BLOCK = re.compile(r"(\d{1,9})=([0-9a-fA-F]{160})")
+_BLOCK_HEADER_RE = re.compile(r"(\d{1,9})=([0-9a-fA-F]{160})")
 
 
 def _read_blocks(
     _: click.Context, __: click.Parameter, values: tuple[str, ...]
 ) -> dict[int, bytes]:
-    found = [_BLOCK.fullmatch(value) for value in values]
+    found = [_BLOCK_HEADER_RE.fullmatch(value) for value in values]
     if not all(found):
         raise click.BadParameter("expected HEIGHT=HEADER, where HEADER is 80 bytes in hex.")
     return {int(block[1]): bytes.fromhex(block[2]) for block in found if block}

@@ -66,7 +66,7 @@ COMMANDS = {
     "plugins": ("tool_commands", "List installed plug-ins."),
     "completion": ("help_screen", "Print a shell completion script."),
 }
-_PROGRAM = "research"
+_PROGRAM_NAME = "research"
 _MIN_SIMILARITY = 0.72
 """Similarity (0 to 1) above which a single word counts as a mistyped command."""
 
@@ -110,7 +110,7 @@ class ResearchGroup(click.Group):
         return [CompletionItem(n, help=text) for n, (_, text) in rows if n.startswith(incomplete)]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as click calls it
-        """Write the commands and only the main options."""
+        """Write the list of commands, but only the main options."""
         helps = {name: text for name, (_, text) in COMMANDS.items()}
         write_first_screen(formatter, helps, question_options())
 
@@ -161,8 +161,10 @@ def _find_misspelled_command(word: str) -> str | None:
 
     if word in STOP_WORDS:
         return None
-    meant = next((name for name in (*COMMANDS, _PROGRAM) if _is_one_typo_apart(word, name)), None)
-    return "ask" if meant == _PROGRAM else meant
+    meant = next(
+        (name for name in (*COMMANDS, _PROGRAM_NAME) if _is_one_typo_apart(word, name)), None
+    )
+    return "ask" if meant == _PROGRAM_NAME else meant
 
 
 def _is_one_typo_apart(one: str, other: str) -> bool:
@@ -189,7 +191,7 @@ def load(name: str) -> click.Command:
     return command
 
 
-_WIDTH = max(20, min(get_terminal_size().columns, 100) - 2)
+_HELP_WIDTH = max(20, min(get_terminal_size().columns, 100) - 2)
 # Subcommands are loaded later and create their own contexts, so set the formatter on the class.
 click.Context.formatter_class = NarrowFormatter
 
@@ -206,7 +208,7 @@ def _print_help(ctx: click.Context, option: click.Parameter, asked: bool) -> Non
 @click.group(
     cls=ResearchGroup,
     epilog=EXAMPLES,
-    context_settings={"help_option_names": ["-h", "--help"], "terminal_width": _WIDTH},
+    context_settings={"help_option_names": ["-h", "--help"], "terminal_width": _HELP_WIDTH},
     no_args_is_help=True,
     subcommand_metavar='"QUESTION" | COMMAND [ARGS]...',
 )

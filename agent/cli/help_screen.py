@@ -160,14 +160,14 @@ def _roff(text: str) -> str:
     return f"\\&{flat}" if flat.startswith((".", "'")) else flat
 
 
-_INSTALL = """\b
+_COMPLETION_SETUP = """\b
   bash:  echo 'eval "$(research completion bash)"' >> ~/.bashrc
   zsh:   echo 'eval "$(research completion zsh)"' >> ~/.zshrc
   fish:  research completion fish > ~/.config/fish/completions/research.fish
 """
 
 
-@click.command(epilog=_INSTALL)
+@click.command(epilog=_COMPLETION_SETUP)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:

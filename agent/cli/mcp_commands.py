@@ -107,7 +107,7 @@ def config(client: str, flags: tuple[str, ...]) -> None:
     # Reject invalid flags now, while the user can see the message.
     serve.make_context("research mcp serve", list(flags))
     print(_client_settings(client, flags))
-    note(f"Paste it into {CLIENTS[client]}.")
+    note(f"Paste these settings into {CLIENTS[client]}.")
 
 
 def _client_settings(client: str, flags: Sequence[str]) -> str:
@@ -167,7 +167,7 @@ def _address(server: NamedServer) -> str:
 def add(name: str, reached: tuple[str, ...], data_dir: Path, **flags: Any) -> None:
     """Add an MCP server called NAME, given its URL or a command with arguments.
 
-    Its current tools are allowed. A tool needs approval again if its definition changes.
+    The server's current tools are allowed. A tool needs approval again if its definition changes.
     """
     place = servers_path()
     rows = read_servers(place) if place.is_file() else {}
@@ -195,7 +195,7 @@ def add(name: str, reached: tuple[str, ...], data_dir: Path, **flags: Any) -> No
 def _pairs(values: tuple[str, ...]) -> dict[str, str]:
     for value in values:
         if "=" not in value:
-            raise UsageError(f"{value!r} is not NAME=VALUE")
+            raise UsageError(f"{value!r} does not have the form NAME=VALUE")
     return {name: text for name, _, text in (value.partition("=") for value in values)}
 
 
@@ -207,7 +207,7 @@ def remove(name: str) -> None:
     rows = read_servers(place) if place.is_file() else {}
     if name not in rows:
         hint = "`research mcp list` shows the servers and their files."
-        raise UsageError(f"{place} has no server {name!r}", hint=hint)
+        raise UsageError(f"no server named {name!r} in {place}", hint=hint)
     del rows[name]
     print(f"removed {name} from {write_servers(rows)}")
 

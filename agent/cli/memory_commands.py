@@ -55,13 +55,13 @@ if TYPE_CHECKING:
     from agent.memory.sealed_log import SealedLog
     from agent.options import Options
 
-_LINE = 160  # maximum characters per memory in a list
+_MAX_LINE_CHARS = 160  # maximum characters per memory in a list
 _ID_DIGITS = 18  # more digits may exceed the range of a database integer
 _FILE_OR_DASH = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 _kinds_option = several(
     ("--kind", "kinds"), "KIND", "Only memories of this kind: fact, outcome, … or a knowledge base."
 )
-_PARTS = {
+_EXPORT_PARTS = {
     "urchinMemory": ("memory", "memories"),
     "urchinProfile": ("profile entry", "profile entries"),
     "urchinSkills": ("skill", "skills"),
@@ -188,7 +188,7 @@ def trust(store: Memory, key: str) -> None:
     """Trust the memory ID: runs see it as your own statement, not as a quotation."""
     hit = _find(store, key, own=True)
     store.trust(hit.id)
-    print_text(f"trusted {' '.join(hit.text.split())[:_LINE]}")
+    print_text(f"trusted {' '.join(hit.text.split())[:_MAX_LINE_CHARS]}")
 
 
 @memory.command()
@@ -208,7 +208,9 @@ def preview(store: Memory, question: str, session: str | None) -> None:
 def graph(place: MemoryPlace, output: Path | None) -> None:
     """Show the links between memories, strongest first, or write them to a file."""
     if output is not None and output.suffix not in (".graphml", ".mmd"):
-        raise UsageError(f"cannot write a graph as {output.name!r}", hint="Use .graphml or .mmd.")
+        raise UsageError(
+            f"{output.name!r} is not a graph file", hint="Use the extension .graphml or .mmd."
+        )
     with memory_at(place) as store:
         found = store.graph()
     if not found.links:
@@ -282,7 +284,7 @@ async def _dream(store: Memory, seconds: float, model_name: str | None, settings
             model = await open_model(stack, model_name, settings, os.environ)
             if not takes(model, Task.BACKGROUND):
                 raise UsageError(
-                    f"{model.name} cannot write insights", hint="Use a language model."
+                    f"{model.name} cannot write insights", hint="Choose a language model."
                 )
         runner = JobRunner(store, memory_name(settings), model)
         await runner.finish_killed_runs(settings.data)
@@ -307,12 +309,12 @@ def import_(place: MemoryPlace, file: Path, session: str) -> None:
     storage = _read_storage(file, name)
     with memory_at(place) as store:
         renamed = load_storage(store, storage, session)
-    held = {key: value for key, value in storage.items() if value and key in _PARTS}
+    held = {key: value for key, value in storage.items() if value and key in _EXPORT_PARTS}
     if held:
         sizes = {key: 1 if isinstance(value, str) else len(value) for key, value in held.items()}
-        parts = [plural(sizes[key], *names) for key, names in _PARTS.items() if key in sizes]
+        parts = [plural(sizes[key], *names) for key, names in _EXPORT_PARTS.items() if key in sizes]
         print(f"imported {', '.join(parts)}")
-    if others := sorted(storage.keys() - _PARTS.keys()):
+    if others := sorted(storage.keys() - _EXPORT_PARTS.keys()):
         print_text(f"kept only for `memory export`: {', '.join(others)}")
     for skill, new in renamed:
         print_text(f"the skill {skill!r} exists; imported as {new!r}")
@@ -441,7 +443,7 @@ def _require_known(store: Memory, kinds: tuple[str, ...]) -> None:
 def _format(hit: Hit) -> str:
     kind = f"shared {_kind(hit)}" if hit.shared else _kind(hit)
     key = f"{hit.key}: " if hit.kind == "memory" else ""
-    return f"{hit.id:>6} [{kind}] {key}{shorten(hit.text, _LINE)}"
+    return f"{hit.id:>6} [{kind}] {key}{shorten(hit.text, _MAX_LINE_CHARS)}"
 
 
 def _kind(hit: Hit) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-_SHA256 = re.compile(r"[0-9a-f]{64}")
+_SHA256_RE = re.compile(r"[0-9a-f]{64}")
 _EXTRACTIVE_DESCRIPTION = "finds and quotes passages without a language model; always available"
 
 
@@ -99,7 +99,7 @@ def find_weights(name: str, hexadecimal: str) -> Weights:
             f"no model named {name!r}" if name else "no model was given",
             hint=f"Choose one of {models}, or use the URL of a .gguf file with --sha256.",
         )
-    if not _SHA256.fullmatch(hexadecimal.lower()):
+    if not _SHA256_RE.fullmatch(hexadecimal.lower()):
         raise UsageError(
             "a model file from another URL requires a hash",
             hint="Add --sha256 with the hash that the publisher provides: 64 hexadecimal digits.",

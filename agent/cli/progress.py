@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agent.journal.events import Event
 
 
-_PAST_LINES = 6
+_MAX_PAST_LINES = 6
 """Number of previous lines that stay visible."""
 _MARGIN = 4
 """Columns left free next to the streamed text."""
@@ -77,7 +77,7 @@ class LiveView:
             return
         if event.type == "corpus.indexed":
             self._indexing = None
-        self._past = [*self._past, *event_lines(event, self._verbose)][-_PAST_LINES:]
+        self._past = [*self._past, *event_lines(event, self._verbose)][-_MAX_PAST_LINES:]
         self._sources += event.type == "source.added"
         if event.type == "model.reply":
             self._usd += event.data.get("usd", 0.0)

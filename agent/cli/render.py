@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
     from agent.types import ClosePassage, Report, ReportSource
 
-_STATUSES = {
+_STATUS_LINES = {
     "not_found": "Not found.",
     "partial": "Stopped early; this is what was found so far.",
     "failed": "",
     "answered": "",
 }
 _PARTIAL_RESULT = "this is what was found so far."
-_LIMITS = {
+_LIMIT_LINES = {
     "steps": f"Stopped at the step limit (--max-steps, --depth); {_PARTIAL_RESULT}",
     "timeout": f"Stopped at the time limit (--timeout); {_PARTIAL_RESULT}",
     "budget": f"Stopped at the cost limit (--budget); {_PARTIAL_RESULT}",
@@ -41,10 +41,10 @@ _LIMITS = {
 _QUOTE_CHARS = 240  # about three lines in a terminal
 _MAX_WIDTH = 100
 """Maximum width of a readable line, in characters."""
-_DOT = " · "
+_SEPARATOR = " · "
 """Separates the items in the summary line."""
 _NO_BREAK = "\N{NO-BREAK SPACE}"
-_ZOTERO = "zotero:"
+_ZOTERO_TARGET = "zotero:"
 """Given instead of a file name, saves the sources to the running Zotero app."""
 
 
@@ -53,9 +53,9 @@ def print_report(report: Report, limit: str | None = None) -> None:
 
     `limit` is the limit that stopped the run early, if any.
     """
-    head = _STATUSES[report.status]
-    if report.status == "partial" and limit in _LIMITS:
-        head = _LIMITS[limit or ""]
+    head = _STATUS_LINES[report.status]
+    if report.status == "partial" and limit in _LIMIT_LINES:
+        head = _LIMIT_LINES[limit or ""]
     is_audit, is_recheck = bool(report.references), bool(report.rechecked)
     badge = report.badge
     if report.status in ("answered", "partial") and badge != report.status:
@@ -163,14 +163,14 @@ def _last_line(report: Report) -> str:
     confidence, *reasons = report_view.confidence_facts(report) or [""]
     rated = f"{confidence} ({', '.join(reasons)})" if reasons else confidence
     facts = [rated, *report_view.run_facts(report)]
-    return _DOT.join([*(fact for fact in facts if fact), f"run {report.run}"])
+    return _SEPARATOR.join([*(fact for fact in facts if fact), f"run {report.run}"])
 
 
 def _wrap_line(line: str, width: int) -> str:
     """Wrap to the terminal's width; dim quotes and the summary line."""
-    head, *facts = line.split(_DOT)
+    head, *facts = line.split(_SEPARATOR)
     # Keep each fact on one line ("4.6 s"), and each citation with the word before it.
-    joined = _DOT.join([head, *(fact.replace(" ", _NO_BREAK) for fact in facts)])
+    joined = _SEPARATOR.join([head, *(fact.replace(" ", _NO_BREAK) for fact in facts)])
     wrapped = textwrap.fill(
         joined.replace(" [", f"{_NO_BREAK}["),
         width,
@@ -191,12 +191,12 @@ def write_exports(folder: Path, paths: Iterable[Path], tell: Callable[[str], Non
     code = 0
     for path in paths:
         kind = FORMATS.get(format_extension(path))
-        is_list = (kind and kind.content is Content.SOURCES) or str(path) == _ZOTERO
+        is_list = (kind and kind.content is Content.SOURCES) or str(path) == _ZOTERO_TARGET
         if is_list and (reason := _why_no_sources(folder)):
             print_error(f"{path.name} was not written: {reason}")
             code = NotFound.exit_code
             continue
-        if str(path) == _ZOTERO:
+        if str(path) == _ZOTERO_TARGET:
             from agent.export.zotero import save_to_zotero  # noqa: PLC0415 - loads an HTTP client
 
             save_to_zotero(folder)
@@ -222,7 +222,7 @@ def _why_no_sources(folder: Path) -> str:
 def export_paths(values: tuple[Path, ...]) -> tuple[Path, ...]:
     """Check the formats and folders of `--export` before the run starts."""
     for path in values:
-        if str(path) == _ZOTERO:
+        if str(path) == _ZOTERO_TARGET:
             continue
         if not path.parent.is_dir():
             raise click.BadParameter(

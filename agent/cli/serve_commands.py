@@ -183,7 +183,7 @@ def add(name: str, settings: tuple[str, ...], kind: str | None, allow: tuple[str
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals:
-            raise UsageError(f"{setting!r} is not a setting", hint="Write it as name=value.")
+            raise UsageError(f"{setting!r} is not a setting", hint="Use the form name=value.")
         row[key] = parse_value(value, dict)
     row.setdefault("kind", name)
     channel, _ = check_settings(name, row)
@@ -197,7 +197,7 @@ def add(name: str, settings: tuple[str, ...], kind: str | None, allow: tuple[str
 @channels.command()
 @click.argument("name")
 def rm(name: str) -> None:
-    """Remove a channel from the settings. Its conversations stay in the data folder."""
+    """Remove a channel from the settings. The channel's conversations stay in the data folder."""
     file = read_file()
     rows = dict(file.get("channels") or {})
     if rows.pop(name, None) is None:

@@ -143,7 +143,7 @@ def parse_value(value: str, *kinds: type) -> object:
 def _field(name: str) -> str:
     field = name.replace("-", "_")
     if field not in SETTINGS:
-        raise UsageError(f"no setting {name!r}", hint="`research config show` lists them.")
+        raise UsageError(f"no setting {name!r}", hint="`research config show` lists all settings.")
     return field
 
 
@@ -268,7 +268,9 @@ def list_secrets(store: SecretStore) -> None:
 def rm_secret(store: SecretStore, name: str) -> None:
     """Permanently delete the secret NAME."""
     if not store.remove(name):
-        raise UsageError(f"no secret named {name!r}", hint="`research secret list` shows them.")
+        raise UsageError(
+            f"no secret named {name!r}", hint="`research secret list` lists all secrets."
+        )
     print_text(f"deleted {name}")
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from agent.options import Options
     from agent.tools.toolset import ToolSelection
 
-_FLAGS = (
+_TOOL_FLAGS = (
     "--tool-sources --tool-allow --tool-deny --mcp-tool-allow --mcp-tool-deny --mcp-config "
     "--data-dir --memory/--no-memory"
 ).split()
@@ -31,7 +31,7 @@ _FLAGS = (
 
 @click.command()
 @json_option
-@only_run_flags(*_FLAGS)
+@only_run_flags(*_TOOL_FLAGS)
 def tools(*, as_json: bool, **flags: Any) -> None:
     """List every tool with its source, its risk and, if it is unavailable, the reason."""
     settings = load_options(drop_unset(flags), config=True)

@@ -232,9 +232,9 @@ def _check_quoted(parts: Sequence[Sequence[str]], index: StatementIndex) -> Verd
             words += [key for key in behind[:1] if key in _QUALIFIERS]
             left_out = [key for key in omitted if is_negation(key) or key in _QUALIFIERS]
             if not (left_out or words):
-                reason = "it appears there word for word"
+                reason = "the passage contains it word for word"
                 if len(parts) > 1:
-                    reason = "its parts appear there in this order"
+                    reason = "the passage contains its parts in this order"
                 return Verdict(VerdictState.SUPPORTED, quote, reason, passage=passage.id)
             if left_out:
                 reason = f"the ellipsis leaves out “{left_out[0]}”"
@@ -315,7 +315,7 @@ def _check_question_answer(question: str, answer: str, index: StatementIndex) ->
             continue
         shared = subject & set(content_words(index.context(number)))
         if len(shared) >= MIN_SUBJECT_SHARE * len(subject):
-            reason = "it appears in a sentence that matches the question"
+            reason = "a sentence that matches the question contains it"
             passage_id = statement.passage.id
             return Verdict(VerdictState.SUPPORTED, statement.quote, reason, passage=passage_id)
     return None

@@ -312,13 +312,13 @@ def _check(context: _ValueContext, passages: Sequence[Passage]) -> Verdict:
             return found
     title = next((t for t in context.titles if contains_value(value, t)), "")
     if title and isinstance(value, str):
-        return Verdict(VerdictState.SUPPORTED, title, "it is in the page's title")
+        return Verdict(VerdictState.SUPPORTED, title, "the value is in the page's title")
     undecided = (r for r in (*readings, *(_find_in_passage(context, row) for row in rows)) if r)
     if found := next(undecided, None):
         return replace(found, state=VerdictState.UNDECIDED)
-    reason = "it does not appear in the passage cited for it"
+    reason = "the value does not appear in the passage cited for it"
     if record.key and not contains_value(str(value), record.key):
-        reason = f"it does not appear in the passages cited for “{record.key}”"
+        reason = f"the value does not appear in the passages cited for “{record.key}”"
     return Verdict(VerdictState.UNDECIDED, "", reason, missing=(context.shown,))
 
 
@@ -397,7 +397,7 @@ def _compare(context: _ValueContext, text: str, heading: str = "") -> tuple[Verd
         if any(q.unit and q.unit.dimension == wanted.dimension for q in found):
             return _other_value(heading, text)
     if contains_value(value, text):
-        return VerdictState.SUPPORTED, "it appears there"
+        return VerdictState.SUPPORTED, "the value appears there"
     return _other_value(heading, text)
 
 
@@ -411,7 +411,7 @@ def _compare_measured(
             continue
         converted = quantity.unit.convert(quantity.value, wanted)
         if converted is not None and math.isclose(converted, value):
-            return VerdictState.SUPPORTED, "it appears there"
+            return VerdictState.SUPPORTED, "the value appears there"
         if quantity.unit == wanted:
             continue
         if converted is not None and is_rounded(value, converted):
@@ -459,7 +459,7 @@ def _find_in_passage(context: _ValueContext, passage: Passage) -> Verdict | None
             return Verdict(state, sentence, reason, passage=passage.id)
         whose = f"“{context.record.key}”" if context.record.key else "the question's subject"
         whose = f"“{context.name}”" if is_about_it else whose
-        reason = f"it appears there, but may not belong to {whose}"
+        reason = f"the value appears there, but may not belong to {whose}"
         undecided = Verdict(VerdictState.UNDECIDED, sentence, reason, passage=passage.id)
     return contradicted or undecided
 

@@ -80,11 +80,11 @@ def check_claim(claim: str, index: StatementIndex, texts: tuple[str, ...] = ()) 
     if not texts:
         texts = tuple(f"{passage.heading}\n{passage.text}" for passage in index.passages)
     missing = value_index(texts).missing(facts)
-    reason = "this wording does not appear there"
+    reason = f"this wording does not appear in {CITED}"
     if missing:
         reason = not_found(missing, CITED)
     elif facts.figures or facts.dates or facts.names:
-        reason = "its figures, dates and names appear there, but not this wording"
+        reason = f"{CITED} contains its figures, dates and names, but not this wording"
     return Verdict(VerdictState.UNDECIDED, reason=reason, missing=missing)
 
 

@@ -41,7 +41,7 @@ VERDICT_LABELS = {
 }
 SEARCH_RESULT_ONLY = "search result only"
 """Label of a sentence supported only by search results."""
-TO_CHECK = "Check these: a figure, date or name is missing from the cited source"
+TO_CHECK = "Check these sentences: a figure, date or name is missing from the cited source"
 """Title of the list of a draft's sentences that are most likely wrong."""
 SEARCH_COLUMNS = ("query", "provider", "outcome", "results", "ms")
 REFERENCE_COLUMNS = ("reference", "", "found")

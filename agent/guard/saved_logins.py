@@ -86,7 +86,7 @@ class SavedLogins:
         if not own["cookies"] and not own["origins"]:
             raise UsageError(
                 f"{origin(url)} did not store a session",
-                hint="Log in in that window before you continue.",
+                hint="Log in to the site in the browser window before you continue.",
             )
         key = self._keys.value(name) or base64.b64encode(secrets.token_bytes(32)).decode()
         nonce = secrets.token_bytes(_NONCE_BYTES)
@@ -104,7 +104,7 @@ class SavedLogins:
     def state(self, name: str) -> dict[str, Any]:
         """Decrypt a session; raises `UsageError` if its key or file is missing or invalid."""
         row, key = self.find(name), self._keys.value(name)
-        hint = f"Save it again: research login {name} {row.origin}"
+        hint = f"Save the login again: research login {name} {row.origin}"
         if key is None:
             raise UsageError(
                 f"the key for the login {name!r} is not in the secret store", hint=hint

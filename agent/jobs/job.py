@@ -23,7 +23,7 @@ State = Literal["waiting", "queued", "running", "done", "failed", "cancelled", "
 Lane = Literal["user", "autonomy"]
 FINAL_STATES: Final = frozenset({"done", "failed", "cancelled", "expired"})
 """Final states of a job, unless it is retried."""
-_STATES: Final[dict[str, State]] = {
+_STATES_BY_STATUS: Final[dict[str, State]] = {
     "DELAYED": "waiting",
     "ENQUEUED": "queued",
     "PENDING": "running",
@@ -39,7 +39,7 @@ first value is the reference engine's.
 MAX_PRIORITY: Final = 1_000_000
 """Priorities range from minus `MAX_PRIORITY` to plus `MAX_PRIORITY`."""
 _LANE_OFFSET: Final = 4 * MAX_PRIORITY  # exceeds the range of priorities within a lane
-_ATTEMPT: Final = "~"
+_ATTEMPT_SEPARATOR: Final = "~"
 
 
 class NoSuchJob(UsageError):
@@ -92,7 +92,7 @@ class JobSpec(JobRequest):
     @property
     def workflow(self) -> str:
         """The workflow id of this attempt: the job's id, then `ID~2`, `ID~3` and so on."""
-        return self.id if self.attempt == 1 else f"{self.id}{_ATTEMPT}{self.attempt}"
+        return self.id if self.attempt == 1 else f"{self.id}{_ATTEMPT_SEPARATOR}{self.attempt}"
 
     @property
     def rank(self) -> int:
@@ -149,7 +149,7 @@ class Job(JobRequest):
         outcome = None
         if row.status == "SUCCESS":  # list rows lack the output; the attributes contain a summary
             outcome = JobOutcome.model_validate(row.output or attributes["outcome"])
-        state: State = outcome.state if outcome else _STATES.get(row.status, "failed")
+        state: State = outcome.state if outcome else _STATES_BY_STATUS.get(row.status, "failed")
         error = outcome.error if outcome else str(row.error or "")
         if row.status == "CANCELLED":  # by the user, because of a parent job, or because it expired
             state = attributes.get("state", state)
@@ -179,7 +179,7 @@ def _utc(ms: float | None) -> datetime | None:
 
 def job_id_of(workflow: str) -> str:
     """Return the id of a workflow's job."""
-    return workflow.partition(_ATTEMPT)[0]
+    return workflow.partition(_ATTEMPT_SEPARATOR)[0]
 
 
 def run_id_for(job: str) -> str:
@@ -188,7 +188,7 @@ def run_id_for(job: str) -> str:
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{digest}"
 
 
-_UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+_UNIT_SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 
 def parse_duration(text: str) -> float:
@@ -197,7 +197,7 @@ def parse_duration(text: str) -> float:
     parts = re.findall(r"([\d.]+)([smhdw])", written)
     try:
         if parts and "".join(number + unit for number, unit in parts) == written:
-            seconds = sum(float(number) * _UNITS[unit] for number, unit in parts)
+            seconds = sum(float(number) * _UNIT_SECONDS[unit] for number, unit in parts)
         else:
             seconds = timedelta(seconds=float(written)).total_seconds()
     except (ValueError, OverflowError):

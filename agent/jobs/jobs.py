@@ -49,7 +49,7 @@ SERIALIZER: Final = DBOSPortableJSON
 POLL_S: Final = 0.25
 """Seconds between a worker's polls of the queue; on average, a job waits half as long."""
 _UNFINISHED_STATES: Final = ("waiting", "queued", "running")
-_UNTIL_RELEASED_S: Final = 20 * 365 * 86400.0
+_AWAITING_JOBS_DELAY_S: Final = 20 * 365 * 86400.0
 """Delay in seconds for a job that waits for others, since DBOS has no such state. `release_waiting`
 ends the delay.
 """
@@ -151,7 +151,7 @@ class Jobs:
 
     def enqueue(self, spec: JobSpec, *, delay: float = 0.0) -> None:
         """Put an attempt on its queue, unless its id exists, to wait for the jobs in `after`."""
-        options = enqueue_options(spec, _UNTIL_RELEASED_S if spec.after else delay)
+        options = enqueue_options(spec, _AWAITING_JOBS_DELAY_S if spec.after else delay)
         self.client.enqueue(options, spec.model_dump(mode="json"))
         if spec.after:
             self.release_waiting()  # its parents may already have ended

@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from browser.page.tab import Tab
     from browser.types import Page
 
-_COMPARE: Final[dict[str, Callable[[float, float], bool]]] = {
+_COMPARISONS: Final[dict[str, Callable[[float, float], bool]]] = {
     "<": operator.lt,
     ">": operator.gt,
     "<=": operator.le,
     ">=": operator.ge,
     "=": operator.eq,
 }
-_MARKERS: Final = re.compile(r"\s*\[\d+\]")
+_CITATION_RE: Final = re.compile(r"\s*\[\d+\]")
 
 
 async def check_monitor(
@@ -136,7 +136,7 @@ def _watched_text(report: Report) -> str:
 def _diff_answers(before: str, after: str) -> str:
     """Compare two answers sentence by sentence, ignoring citations."""
     old, new = (
-        [PageBlock("", _MARKERS.sub("", line)) for line in text.splitlines() if line]
+        [PageBlock("", _CITATION_RE.sub("", line)) for line in text.splitlines() if line]
         for text in (before, after)
     )
     return "\n".join(change.as_diff() for change in diff_blocks(old, new))
@@ -248,4 +248,4 @@ def condition_holds(when: str, before: float | None, now: float | None) -> bool:
         return False
     if found[3]:
         return before is not None and abs(now - before) >= abs(before) * float(found[3]) / 100
-    return _COMPARE[found[1]](now, float(found[2]))
+    return _COMPARISONS[found[1]](now, float(found[2]))

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
     from lxml import etree
 
-_FIGURES: Final = re.compile(r"\d[\d.,:]*")
-_WORD: Final = re.compile(r"[^\W_]+")
-_NUMBER: Final = re.compile(r"[-−]?\d[\d.,\u00a0\u202f']*")
+_FIGURE_RE: Final = re.compile(r"\d[\d.,:]*")
+_WORD_RE: Final = re.compile(r"[^\W_]+")
+_NUMBER_RE: Final = re.compile(r"[-−]?\d[\d.,\u00a0\u202f']*")
 _MIN_SIMILARITY: Final = 0.5
 """Minimum share of common words for a block to count as the new version of another if its element's
 classes have changed.
@@ -52,7 +52,7 @@ class PageBlock(NamedTuple):
     @property
     def form(self) -> str:
         """The text without its numbers."""
-        return _FIGURES.sub("#", self.text)
+        return _FIGURE_RE.sub("#", self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ def learn_noise(reads: Sequence[Sequence[PageBlock]]) -> Noise:
         varying = [one - stable for one in counted]
         if not any(varying):
             continue
-        forms = [{_FIGURES.sub("#", text) for text in one} for one in varying]
+        forms = [{_FIGURE_RE.sub("#", text) for text in one} for one in varying]
         if all(form == forms[0] for form in forms):  # only numbers differ, as in a clock
             noise |= {(path, form) for form in forms[0]}
         elif stable.total() <= max(one.total() for one in varying):  # the rest match by chance
@@ -231,7 +231,7 @@ def _pair_changes(
 
 
 def _similarity(one: PageBlock, other: PageBlock) -> float:
-    words, others = _WORD.findall(one.text), _WORD.findall(other.text)
+    words, others = _WORD_RE.findall(one.text), _WORD_RE.findall(other.text)
     return SequenceMatcher(None, words, others, autojunk=False).ratio()
 
 
@@ -241,7 +241,7 @@ def first_number(blocks: Sequence[PageBlock]) -> float | None:
     In `1.234,5` and `1,234.5`, the last separator is the decimal point. A single separator before
     three digits is a thousands separator.
     """
-    found = next(filter(None, (_NUMBER.search(block.text) for block in blocks)), None)
+    found = next(filter(None, (_NUMBER_RE.search(block.text) for block in blocks)), None)
     if found is None:
         return None
     return parse_decimal(found[0])

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 MISFIRE_GRACE: Final = timedelta(minutes=5)
 """A firing that is later than this counts as missed because no worker was running."""
-_HINT: Final = (
+_WHEN_HINT: Final = (
     "Use a format such as 'every weekday at 8', 'every 15 minutes', 'monthly on the 1st at 9', "
     "'in 20 minutes', 'tomorrow at 9:30', or five cron fields."
 )
@@ -176,7 +176,7 @@ class Schedules:
         try:
             schedule = schedule.seen_at(now)
         except (CronSimError, StopIteration, OverflowError) as error:  # such as 30 February
-            raise UsageError(f"{when!r} never occurs", hint=_HINT) from error
+            raise UsageError(f"{when!r} never occurs", hint=_WHEN_HINT) from error
         if schedule.next is None:
             raise UsageError(f"{when!r} is in the past")
         self._table.put(schedule.name, schedule)
@@ -259,20 +259,20 @@ _WHEN_SYNONYMS: Final = {
     "everyday": "every day",
     "weekly": "every monday",
 }
-_MONTHLY: Final = ("", "monthly ", "every month ", "each month ")
-_CRON: Final = re.compile(r"[\d*][\d*/,\-]*(?:\s+[\w*/,\-#]+){4}")
-_INTERVAL: Final = re.compile(r"every (?P<n>\d{1,9})?\s*(?P<unit>minute|min|hour)s?")
-_BARE_HOUR: Final = re.compile(r"\bat (\d{1,2})(?![\d:.])(?!\s*(?:am|pm))", re.IGNORECASE)
+_MONTHLY_PREFIXES: Final = ("", "monthly ", "every month ", "each month ")
+_CRON_RE: Final = re.compile(r"[\d*][\d*/,\-]*(?:\s+[\w*/,\-#]+){4}")
+_INTERVAL_RE: Final = re.compile(r"every (?P<n>\d{1,9})?\s*(?P<unit>minute|min|hour)s?")
+_BARE_HOUR_RE: Final = re.compile(r"\bat (\d{1,2})(?![\d:.])(?!\s*(?:am|pm))", re.IGNORECASE)
 
 
 def parse_when(text: str, zone: str, now: datetime) -> dict[str, Any]:
     """Parse a time as `cron`, `every` (s) or `at`; raises `UsageError` for any other form."""
     phrase = " ".join(text.lower().split())
-    if _CRON.fullmatch(phrase):
+    if _CRON_RE.fullmatch(phrase):
         return {"cron": _check_cron(phrase, text)}
     first, *rest = phrase.replace(",", " ").split() or [""]
     phrase = " ".join([_WHEN_SYNONYMS.get(first, first), *rest])
-    if found := _INTERVAL.fullmatch(phrase):
+    if found := _INTERVAL_RE.fullmatch(phrase):
         if found["n"] == "0":
             raise _unparsable_time_error(text)
         return {"every": float(int(found["n"] or 1) * (3600 if found["unit"] == "hour" else 60))}
@@ -283,7 +283,7 @@ def parse_when(text: str, zone: str, now: datetime) -> dict[str, Any]:
 
 
 def _unparsable_time_error(text: str) -> UsageError:
-    return UsageError(f"cannot parse the time {text!r}", hint=_HINT)
+    return UsageError(f"cannot parse the time {text!r}", hint=_WHEN_HINT)
 
 
 def _day_of_month(text: str) -> str:
@@ -292,7 +292,7 @@ def _day_of_month(text: str) -> str:
     day, _, month = after.partition(" of ")
     number = "1" if day == "first" else day[:-2] if day[-2:] in ("st", "nd", "rd", "th") else day
     months = month in ("", "each month", "every month", "the month")
-    monthly = on_the and months and before in _MONTHLY and number.isdecimal()
+    monthly = on_the and months and before in _MONTHLY_PREFIXES and number.isdecimal()
     return f"{int(number)} * *" if monthly else ""
 
 
@@ -330,14 +330,14 @@ def _check_cron(cron: str, text: str) -> str:
     try:
         CronSim(cron, datetime.now(UTC))
     except CronSimError as error:
-        raise UsageError(f"{text!r} is not a valid time: {error}", hint=_HINT) from error
+        raise UsageError(f"{text!r} is not a valid time: {error}", hint=_WHEN_HINT) from error
     return cron
 
 
 def _parse_moment(text: str, zone: str, now: datetime) -> datetime:
     """Parse a one-off time; reject the text if the result has a different time of day."""
     local = now.astimezone(ZoneInfo(zone))
-    clear = _BARE_HOUR.sub(r"at \1:00", text)
+    clear = _BARE_HOUR_RE.sub(r"at \1:00", text)
     moment: datetime | None = dateparser.parse(
         clear,
         languages=["en"],

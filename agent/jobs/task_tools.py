@@ -43,17 +43,17 @@ if TYPE_CHECKING:
 EVERY_MINUTES, MIN_MINUTES, LAST_MINUTES = 15, 5, 360
 """A monitor's default interval, its minimum, and its duration, in minutes: as in the reference
 engine."""
-_LAST_LOOK_S: Final = 30
+_LAST_CHECK_EXTRA_S: Final = 30
 """Extra seconds at the end of a monitor, so that its last check still runs."""
 _MAX_MINUTES: Final = 60 * 24 * 366
-_NOT_INHERITED: Final = {
+_UNINHERITED_SETTINGS: Final = {
     # Permissions that the user granted to one run only.
     *("attach", "cdp", "headed", "storage_state", "login", "record", "share", "yes", "file"),
     *("continue_run", "session", "schema", "dry_run", "report", "require_verified"),
     *("allow_tasks", "data_dir", "keep_days", "fresh"),
 }
 """Run settings that tasks do not inherit: a task may not create tasks."""
-_NO_WORKER: Final = "nothing runs until `research worker` is started: tell the user"
+_NO_WORKER_NOTE: Final = "nothing runs until `research worker` is started: tell the user"
 
 
 Task = Annotated[
@@ -71,7 +71,7 @@ Minutes = Annotated[int, Field(ge=MIN_MINUTES, le=_MAX_MINUTES)]
 
 def task_tools(options: Options, open_jobs: Callable[[], Jobs]) -> list[Tool]:
     """Make the task tools of a run; its tasks inherit its settings and notification targets."""
-    settings = dump_options(options, exclude=_NOT_INHERITED, changed_only=True)
+    settings = dump_options(options, exclude=_UNINHERITED_SETTINGS, changed_only=True)
     tasks = _TaskTools(open_jobs, settings, options.allow_tasks)
     lasting = partial(
         tool,
@@ -129,7 +129,7 @@ class _TaskTools:
             with self._open() as jobs:
                 result = work(jobs)
                 idle = "next" in result and not jobs.workers()
-                return {**result, "note": _NO_WORKER} if idle else result
+                return {**result, "note": _NO_WORKER_NOTE} if idle else result
 
         try:
             return ToolResult(await asyncio.to_thread(in_thread))
@@ -186,7 +186,7 @@ class _TaskTools:
             async with require_web(context).lock:
                 element = await tab.identify(ref)
             target = tab.url
-        until = datetime.now(UTC) + timedelta(minutes=for_minutes, seconds=_LAST_LOOK_S)
+        until = datetime.now(UTC) + timedelta(minutes=for_minutes, seconds=_LAST_CHECK_EXTRA_S)
 
         def add(jobs: Jobs) -> dict[str, Any]:
             monitors = Monitors(jobs)
@@ -226,11 +226,11 @@ def _all_schedules(jobs: Jobs) -> list[Schedule]:
     return [*Schedules(jobs).all(), *Monitors(jobs).schedules.all()]
 
 
-_KINDS: Final = {"ask": "task", "remind": "reminder", "monitor": "monitor"}
+_KIND_LABELS: Final = {"ask": "task", "remind": "reminder", "monitor": "monitor"}
 
 
 def _describe(one: Schedule) -> dict[str, Any]:
-    row = {"name": one.name, "kind": _KINDS[one.kind], "what": one.question, "when": one.when}
+    row = {"name": one.name, "kind": _KIND_LABELS[one.kind], "what": one.question, "when": one.when}
     times = {"next": one.next, "until": one.until}
     local = {name: f"{at.astimezone():%Y-%m-%d %H:%M %Z}" for name, at in times.items() if at}
     return {**row, **local}

@@ -43,8 +43,9 @@ UPKEEP_S: Final = 1.0  # seconds between a worker's rounds, multiplied by the nu
 POLLS_A_SECOND: Final = 200
 """Maximum polls per second by all workers together: a poll takes Postgres about 1 ms."""
 FENCE_S: Final = 0.6 * HEARTBEAT_TIMEOUT_S
-"""A worker that cannot send a heartbeat for this many seconds exits before others take its
-jobs."""
+"""A worker that cannot send a heartbeat for this many seconds exits before other workers take its
+jobs.
+"""
 
 
 class WorkerUpkeep:

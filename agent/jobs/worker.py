@@ -50,7 +50,7 @@ HOST_DELAY_S: Final = 0.2
 """Minimum seconds between requests to a host, across all workers: five requests a second."""
 STALL_S: Final = 1800.0
 """Seconds without an event after which a run counts as stalled, as in the reference engine."""
-_WATCH_S: Final = 1.0  # seconds between checks for progress
+_PROGRESS_POLL_S: Final = 1.0  # seconds between checks for progress
 _PERMANENT_ERRORS: Final = frozenset(
     {"UsageError", "ModelUnauthorized", "ModelQuota", "ModelUnknown", "NotAnEndpoint"}
     | {"KeyMissing", "ModelFiltered", "JournalError", "LimitReached"}
@@ -89,9 +89,10 @@ class WorkerCutOff(ResearchError):
 class Worker:
     """The only worker in this process; `async with Worker(jobs)` works until the block ends.
 
-    `at_once` is the number of parallel jobs (a setting of the queue, for all workers). `queues`
-    lists the queues from which it takes jobs; None means all. The main queue's worker starts
-    scheduled jobs. `host_delay` and `stall` are in seconds; `senders` deliver notices to channels.
+    `at_once` is the number of parallel jobs per worker, which is stored with the queue and applies
+    to all workers. `queues` lists the queues from which it takes jobs; None means all. The main
+    queue's worker starts scheduled jobs. `host_delay` and `stall` are in seconds; `senders` deliver
+    notices to channels.
     """
 
     def __init__(
@@ -208,13 +209,13 @@ class Worker:
         )
 
     async def _run_watched(self, job: JobSpec, folder: RunFolder) -> Report:
-        """Run; raises `RunStalled` after `stall` seconds without an event."""
+        """Run a job's question; raises `RunStalled` after `stall` seconds without an event."""
         progress, stall = self.running[job.id], self._stall
         progress.last_event = time.monotonic()  # do not count the wait for the lock
         working = asyncio.create_task(self._run(job, folder, progress))
         try:
             while not working.done():
-                await asyncio.wait({working}, timeout=min(_WATCH_S, stall))
+                await asyncio.wait({working}, timeout=min(_PROGRESS_POLL_S, stall))
                 if time.monotonic() - progress.last_event > stall and not working.done():
                     raise RunStalled(f"the run made no progress for {stall:.0f} s and was stopped")
             return working.result()

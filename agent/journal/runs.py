@@ -165,10 +165,12 @@ class Runs:
             exact = [run for run in matches if run.id == name]
             matches = exact or matches
         if not matches:
-            raise UsageError(f"no run {name}", hint="`research runs` lists them.")
+            raise UsageError(f"no run {name}", hint="`research runs` lists all runs.")
         if len(matches) > 1:
             some = ", ".join(run.id for run in matches[:5])
-            raise UsageError(f"{name} matches several runs", hint=f"Use one of these: {some}")
+            raise UsageError(
+                f"{name} matches several runs", hint=f"Specify one of these runs: {some}"
+            )
         return matches[0]
 
     def remove(self, run: RunFolder) -> None:

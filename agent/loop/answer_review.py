@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 MIN_SAME_SHARE = 0.6
 """A corrected sentence counts as the same one if it keeps at least this share of its words."""
 NO_ANSWER = "it does not answer the question that was asked"
-_CITATION = re.compile(r"\[[^\]]*\]")
+_CITATION_RE = re.compile(r"\[[^\]]*\]")
 
 
 @dataclass(slots=True)
@@ -111,11 +111,11 @@ async def repair(
         return result
     if supported and gives_up(corrected.text):
         return replace(corrected, text="\n\n".join(supported))
-    text = _CITATION.sub("", corrected.text)
+    text = _CITATION_RE.sub("", corrected.text)
     new = [frozenset(content_words(text[start:end])) for start, end in sentences(text)]
     missing: list[str] = []
     for sentence in supported:
-        stems = frozenset(content_words(_CITATION.sub("", sentence)))
+        stems = frozenset(content_words(_CITATION_RE.sub("", sentence)))
         if stems and not any(len(stems & other) >= MIN_SAME_SHARE * len(stems) for other in new):
             missing.append(sentence)
     return replace(corrected, text="\n\n".join([corrected.text, *missing]))

@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 
 MAX_PASSAGES: Final = 4
 MAX_SENTENCES: Final = 3
-"""Sentences per passage in the request. Four passages of three sentences contain the answer to 164
-of 200 questions, six passages to 165; in 155 cases it is in the first one.
+"""Sentences per passage in the request. Four passages of three sentences each contain the answers
+to 164 of 200 questions, six passages 165; for 155 questions, the answer is in the first passage.
 """
 MAX_PASSAGES_CHARS: Final = 1_400
-"""Maximum total length of the passages in characters (about 300 tokens). 1,800 characters contain
-no more answers.
+"""Maximum total length of the passages in characters (about 300 tokens). A total of 1,800
+characters would not contain more answers.
 """
 MAX_ANSWER_WORDS: Final = 25
 """Maximum number of words in the sentence quoted as the answer; longer ones are shortened."""
@@ -56,7 +56,7 @@ model.
 """
 MAX_NAME_WORDS: Final = 6
 """Maximum number of words in a name that a second hop looks up."""
-_WORD = re.compile(r"[^\W_]+")
+_WORD_RE = re.compile(r"[^\W_]+")
 _NO_ANSWER = f"{NOT_FOUND} The passages that were read do not contain the answer."
 _SECOND_HOP_PREFIX = "Looking up: "
 """Prefix of the reply that starts a second hop; the name and its passage id follow."""
@@ -111,7 +111,7 @@ class GuidedModel(ModelWrapper):
 
         # Find these words in the passages. If they do not answer the question, try a second hop.
         words, number = _read_reply(reply.text)
-        found = _locate(words, number, passages)
+        found = _locate_answer(words, number, passages)
         if found is None:
             return ModelReply(_NO_ANSWER, reply.usage, reply.model)
         text = answer(found, question, passages, _stems_by_source(messages))
@@ -130,7 +130,7 @@ class GuidedModel(ModelWrapper):
             name, leading = hop
             selected.append(leading)
             # In a second hop, passages are ranked by that hop's question.
-            query = f"{name} {_open_words(question, leading)}"
+            query = f"{name} {_missing_keywords(question, leading)}"
             messages = [
                 replace(m, question=query) if m.question == question else m for m in messages
             ]
@@ -180,11 +180,11 @@ def answer(
     stems = set(content_words(question))
     if len(stems & near) < MIN_COVERED * len(stems):
         return _NO_ANSWER
-    text = f"{_excerpt(passage.text, found.start, found.end)} [{passage.id}]"
+    text = f"{_answer_excerpt(passage.text, found.start, found.end)} [{passage.id}]"
     if leading is None:
         return text
-    start, end = _find(leading.text, bare_title(_page_title(passage))) or (0, 1)
-    return f"{_excerpt(leading.text, start, end)} [{leading.id}] {text}"
+    start, end = _find_phrase(leading.text, bare_title(_page_title(passage))) or (0, 1)
+    return f"{_answer_excerpt(leading.text, start, end)} [{leading.id}] {text}"
 
 
 def second_hop(name: str, leading: Passage, question: str) -> str:
@@ -199,7 +199,9 @@ def second_hop(name: str, leading: Passage, question: str) -> str:
     names = missing_values(question, frozenset())
     if not is_new or len(missing) >= len(names):
         return ""
-    call = json.dumps({"query": f"{name} {_open_words(question, leading)}"}, ensure_ascii=False)
+    call = json.dumps(
+        {"query": f"{name} {_missing_keywords(question, leading)}"}, ensure_ascii=False
+    )
     return f"{_SECOND_HOP_PREFIX}{inert(name)} [{leading.id}]\n<<TOOL:WEB_SEARCH:{call}>>"
 
 
@@ -228,7 +230,7 @@ def _current_hop(messages: Sequence[Message]) -> tuple[str, Passage] | None:
     for observation in (o for m in messages for o in m.observations):
         for passage in observation.passages:
             if passage.id == passage_id:
-                start, end = _find(passage.text, name) or (0, 1)
+                start, end = _find_phrase(passage.text, name) or (0, 1)
                 start, end = _sentences_around(passage.text, start, end)
                 headings = [part for part in (observation.title, passage.heading) if part]
                 text = passage.text[start:end]
@@ -244,13 +246,13 @@ def _leads_to_page(leading: Passage, passage: Passage, question: str, near: froz
     return leading.id != passage.id and names_page and not missing
 
 
-def _open_words(question: str, leading: Passage) -> str:
+def _missing_keywords(question: str, leading: Passage) -> str:
     """Return the question's keywords that the `leading` passage does not contain."""
     near = _stems(leading)
     return " ".join(w for w in keywords(question).split() if not near.issuperset(content_words(w)))
 
 
-def _locate(words: str, number: int, passages: Sequence[Passage]) -> AnswerLocation | None:
+def _locate_answer(words: str, number: int, passages: Sequence[Passage]) -> AnswerLocation | None:
     """Find the passage with the answer's words, trying the numbered one first (models miscount).
 
     If no passage contains the words as a phrase, look for a sentence that contains all of them in
@@ -258,7 +260,7 @@ def _locate(words: str, number: int, passages: Sequence[Passage]) -> AnswerLocat
     Tyne") and change their endings ("oxygen chamber" for "uses special oxygen chambers").
     """
     first = passages[number - 1 : number] if number > 0 else ()
-    for find in (_find, _find_spread):
+    for find in (_find_phrase, _find_sentence_with_words):
         for passage in (*first, *passages):
             if span := find(passage.text, words):
                 return AnswerLocation(passage, *span)
@@ -319,7 +321,7 @@ def _reply_schema(passages: int) -> dict[str, Any]:
     }
 
 
-def _find(text: str, phrase: str) -> tuple[int, int] | None:
+def _find_phrase(text: str, phrase: str) -> tuple[int, int] | None:
     """Find a phrase in `text`, comparing only letters and digits; returns its span."""
     wanted, found = [word for word, _, _ in _tokens(phrase)], _tokens(text)
     if not wanted:
@@ -330,7 +332,7 @@ def _find(text: str, phrase: str) -> tuple[int, int] | None:
     return None
 
 
-def _find_spread(text: str, phrase: str) -> tuple[int, int] | None:
+def _find_sentence_with_words(text: str, phrase: str) -> tuple[int, int] | None:
     """Find a sentence that contains the stems of all words in a phrase; returns their span."""
     wanted = {_stem(word) for word, _, _ in _tokens(phrase)}
     if not wanted:
@@ -353,10 +355,10 @@ def _stem(word: str) -> str:
 
 def _tokens(text: str) -> list[tuple[str, int, int]]:
     """Return each sequence of letters and digits, case-folded, with its span."""
-    return [(word[0].casefold(), *word.span()) for word in _WORD.finditer(text)]
+    return [(word[0].casefold(), *word.span()) for word in _WORD_RE.finditer(text)]
 
 
-def _excerpt(text: str, start: int, end: int) -> str:
+def _answer_excerpt(text: str, start: int, end: int) -> str:
     """Return the sentence around a span verbatim, shortened to `MAX_ANSWER_WORDS` if necessary."""
     first, last = _sentences_around(text, start, end)
     words = text[first:last].split()

@@ -88,7 +88,7 @@ ClaimKey = tuple[str, str]
 """A claim and the ids of its cited passages; with different passages, it is a different case."""
 
 
-def _row(case: ClaimKey, verdict: Verdict) -> dict[str, Any]:
+def _verdict_row(case: ClaimKey, verdict: Verdict) -> dict[str, Any]:
     """Format a verdict as a row for the record."""
     claim, cited = case
     return {
@@ -187,7 +187,7 @@ class ClaimJudge:
         if isinstance(self.model, PluginJudge):
             # In a thread, because a plug-in may take a long time.
             decided = await asyncio.to_thread(self._ask_plugin, self.model, claims)
-            rows: list[dict[str, Any]] | None = [_row(*case) for case in decided.items()]
+            rows: list[dict[str, Any]] | None = [_verdict_row(*case) for case in decided.items()]
         else:
             asks_answer = asks_answer and bool(answer and self.evidence.question)
             rows = await self._ask_model(
@@ -226,7 +226,7 @@ class ClaimJudge:
                 if case in better and _needs_quotation(decided.get(case), claim, cited, evidence):
                     decided[case] = better[case]
             answers = answers or answers_now
-        rows = [_row(*case) for case in decided.items()]
+        rows = [_verdict_row(*case) for case in decided.items()]
         if answers and asks_answer:
             rows.append({"answers": answers})
         return [*rows, *read_disputes(reply, answer, rivals)]

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 PASSAGES_JUDGED: Final = 6
 """Maximum number of passages from the cited page that are compared with the claim."""
-_LINK = re.compile(
+_LINK_RE = re.compile(
     r"(?<!!)\[([^\[\]]*)\]\(<?(https?://[^\s()<>]*(?:\([^\s()]*\)[^\s()]*)*)>?[^)]*\)"
 )
 _LINK_NUMBER_RE = re.compile("\ue000(\\d+)\ue001")
@@ -56,7 +56,7 @@ async def follow_citations(
         for source in read:
             if source.url not in pages:
                 pages[source.url] = await read_page(source.url)
-        links = [_links_beside(source.quotes, pages[source.url]) for source in read]
+        links = [_links_near_quotes(source.quotes, pages[source.url]) for source in read]
         if work.budget.steps_left <= 0 or not links or not all(links):
             continue
         try:
@@ -68,7 +68,7 @@ async def follow_citations(
             return
 
 
-def _links_beside(quotes: list[str], page: Page) -> list[str]:
+def _links_near_quotes(quotes: list[str], page: Page) -> list[str]:
     """Return the links to other sites in the sentences of a page that contain a quote."""
     if page.document is None:
         return []
@@ -88,7 +88,7 @@ def links_in_sentences(markdown: str, quotes: list[str]) -> list[str]:
         urls.append(match[2])
         return f"{match[1]}\ue000{len(urls) - 1}\ue001"
 
-    text = _LINK.sub(number, markdown)
+    text = _LINK_RE.sub(number, markdown)
     found: list[str] = []
     for start, end in sentences(text):
         plain = _LINK_NUMBER_RE.sub("", text[start:end])

@@ -28,7 +28,7 @@ FAILED: Final = "Failed: "
 """Prefix of the text of a section or subtask that failed with an error."""
 MIN_SECTIONS: Final = 2
 """Minimum number of sections of a report."""
-_HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$", re.MULTILINE)
+_HEADING_RE = re.compile(r"^#{1,6}\s+(.*?)\s*#*$", re.MULTILINE)
 _PUNCTUATION_AROUND_NONE: Final = " \n\r\t-–—.,;:!*_"
 """Characters that may surround a word that means “none”."""
 _NONE_WORDS: Final = frozenset({"", "none", "nothing", "no", "not applicable", "n/a", "na"})
@@ -115,7 +115,7 @@ def put_together(sections: Sequence[Section], frame: str) -> str:
     parts = [
         (SUMMARY, summary_parts.get(SUMMARY, "")),
         # Headings inside a section are put one level below the section's own.
-        *((s.heading, _HEADING.sub(r"### \1", s.text).strip()) for s in written),
+        *((s.heading, _HEADING_RE.sub(r"### \1", s.text).strip()) for s in written),
         (CONTESTED, summary_parts.get(CONTESTED, "")),
         (UNKNOWN_HEADING, "\n".join(unknown)),
     ]
@@ -127,7 +127,7 @@ def _split_summary_parts(frame: str) -> dict[str, str]:
 
     A frame without headings is the summary.
     """
-    pieces = _HEADING.split(frame)
+    pieces = _HEADING_RE.split(frame)
     titled = list(zip(pieces[1::2], pieces[2::2], strict=True)) or [(SUMMARY, frame)]
     names = {
         "summary": SUMMARY,

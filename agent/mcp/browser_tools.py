@@ -46,7 +46,7 @@ GONE_POLL_SECONDS: Final = 0.3
 MAX_LINES: Final = 40
 """Maximum number of lines from a pattern search, the console (the latest) or the request list."""
 LEVELS: Final[tuple[Level, ...]] = ("error", "warning", "info", "debug")
-_REF: Final = re.compile(r"(f\d+)?e\d+")
+_REF_RE: Final = re.compile(r"(f\d+)?e\d+")
 _READ_ONLY_TOOLS: Final = (
     "navigate navigate_back snapshot find wait_for take_screenshot tabs hover resize"
     " console_messages network_requests network_request emulate_media close"
@@ -368,7 +368,7 @@ class BrowserTools:
     @staticmethod
     async def _ref(tab: Tab, target: str | ElementHandle | None) -> str | None:
         """Return the ref of a target, which is given as a ref, a selector or an element."""
-        if target is None or (isinstance(target, str) and _REF.fullmatch(target)):
+        if target is None or (isinstance(target, str) and _REF_RE.fullmatch(target)):
             return target
         return await tab.ref_of(target)
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from agent.types import Report
 
 
-_PAGE_TEXTS = ("text", "title", "heading")
+_PAGE_TEXT_FIELDS = ("text", "title", "heading")
 """Passage fields that contain page text."""
 
 
@@ -107,7 +107,7 @@ def report_result(report: Report, **more: Any) -> CallToolResult:
         "not_supported": unsupported,
         "disputes": disputes,
         "closest": [
-            {**one.model_dump(), **{name: inert(getattr(one, name)) for name in _PAGE_TEXTS}}
+            {**one.model_dump(), **{name: inert(getattr(one, name)) for name in _PAGE_TEXT_FIELDS}}
             for one in report.closest
         ],
         "sources": sources,

@@ -41,7 +41,7 @@ class ToolFailure(ToolReply):
 
 
 def as_tool(work: Callable[..., Awaitable[CallToolResult]]) -> Callable[..., Any]:
-    """Turn a method into a tool for the SDK, with exceptions as results.
+    """Turn a method into a tool for the SDK, converting its exceptions to results.
 
     The method runs in its own task, so that if the call is cancelled, the method is cancelled only
     once, then awaited. The SDK's cancel scope would cancel it again at each step of its cleanup.

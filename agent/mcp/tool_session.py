@@ -61,12 +61,12 @@ CLIENT_NAMES: Final = {
     "WEB_SEARCH": "search",
 }
 """Our tools' names, mapped to the names that clients know."""
-_TOOL_NAME: Final = re.compile(rf"\b(?:{'|'.join(CLIENT_NAMES)})\b(?!_)")
+_TOOL_NAME_RE: Final = re.compile(rf"\b(?:{'|'.join(CLIENT_NAMES)})\b(?!_)")
 
 
 def translate_tool_names(text: str) -> str:
     """Replace tool names in a message with the names that the client knows."""
-    return _TOOL_NAME.sub(lambda name: CLIENT_NAMES[name[0]], text)
+    return _TOOL_NAME_RE.sub(lambda name: CLIENT_NAMES[name[0]], text)
 
 
 class Consent:
@@ -153,7 +153,7 @@ class ToolSession(ToolCalls):
             self.context.outgoing.allow(text, SEARCH_SITE)
             return
         consent.check()
-        hint = "Use other words, or ask the user to start the server with --share memory."
+        hint = "Rephrase the query, or ask the user to start the server with --share memory."
         raise ToolFailure(f"not sent: {reason}", hint)
 
 

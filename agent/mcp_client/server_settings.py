@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 SERVER_MAP_KEYS: Final = ("mcpServers", "servers")
 MAX_SLUG: Final = 24
 """Maximum length of the server name in the names of its tools, which may have 64 characters."""
-_VARIABLE = re.compile(r"\$\{(?:env:)?(\w+)(?::-([^}]*))?\}")
+_VARIABLE_RE = re.compile(r"\$\{(?:env:)?(\w+)(?::-([^}]*))?\}")
 
 
 class ServerSettings(BaseModel):
@@ -78,7 +78,7 @@ class ServerSettings(BaseModel):
 def _expand_variables(value: Any) -> Any:
     """Replace variables with their values in all strings; unset ones default to empty strings."""
     if isinstance(value, str):
-        return _VARIABLE.sub(lambda m: os.environ.get(m[1], m[2] or ""), value)
+        return _VARIABLE_RE.sub(lambda m: os.environ.get(m[1], m[2] or ""), value)
     if isinstance(value, dict):
         return {key: _expand_variables(inner) for key, inner in value.items()}
     if isinstance(value, list):

@@ -62,7 +62,7 @@ MAX_DEPTH: Final = 4  # levels of nested objects that the model sees
 MAX_PICTURES: Final = 2  # per result; each costs about 1,500 tokens
 IMAGE_TYPES: Final = ("image/jpeg", "image/png")
 """Image types that every vision model accepts."""
-_FIELD = re.compile(r"[A-Za-z_][\w.-]{0,63}")
+_FIELD_NAME_RE = re.compile(r"[A-Za-z_][\w.-]{0,63}")
 _DEFINITION_KEYS = ("name", "title", "description", "inputSchema", "annotations")
 
 
@@ -107,7 +107,7 @@ def _safe_schema(
         return kept
     properties = schema.get("properties")
     if isinstance(properties, dict):
-        named = [name for name in properties if _FIELD.fullmatch(name)][:MAX_FIELDS]
+        named = [name for name in properties if _FIELD_NAME_RE.fullmatch(name)][:MAX_FIELDS]
         kept["properties"] = {
             name: _safe_schema(properties[name], defined, depth + 1)
             for name in named

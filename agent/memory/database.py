@@ -266,7 +266,7 @@ class Store:
     def namespace(self, name: str) -> int:
         """Find a namespace's number, or assign one if the name is new."""
         if not name.strip():
-            raise UsageError("the namespace name is empty", hint="Omit it to use `default`.")
+            raise UsageError("the namespace name is empty", hint="Omit the name to use `default`.")
         found = self.known_namespace(name)
         if found is not None:
             return found

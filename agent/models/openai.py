@@ -99,7 +99,7 @@ class OpenAIModel(ChatCompletionsModel):
             listed = await self._client.models.list()
             if not listed.data:
                 raise UsageError(
-                    f"{self.endpoint.base_url} lists no models", hint="Choose one with --model."
+                    f"{self.endpoint.base_url} lists no models", hint="Choose a model with --model."
                 )
             self._model = listed.data[0].id
         # Not `chat.completions.create`: its parameters are the body's fields, and it first looks

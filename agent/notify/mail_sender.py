@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from agent.notify.notice import Attachment, Notice
 
 PASSWORD = "SMTP_PASSWORD"  # noqa: S105 - the variable's name
-_PORTS = {"smtp": 587, "smtps": 465}
-_FORM = "Use the format smtps://you@mail.example.org, with the password in SMTP_PASSWORD."
+_DEFAULT_PORTS = {"smtp": 587, "smtps": 465}
+_SMTP_URL_HINT = "Use the format smtps://you@mail.example.org, with the password in SMTP_PASSWORD."
 _TIMEOUT_S = 30.0  # seconds per reply from the mail server
 
 
@@ -49,14 +49,16 @@ class MailServer:
     def from_url(cls, url: str | None, environ: Mapping[str, str]) -> MailServer:
         """Parse `smtp[s]://user[:password]@host[:port][?from=ADDRESS]`. Raises `UsageError`."""
         if not url:
-            raise UsageError("no mail server is configured", hint=f"Set smtp-url. {_FORM}")
+            raise UsageError("no mail server is configured", hint=f"Set smtp-url. {_SMTP_URL_HINT}")
         try:
             parts = urlsplit(url)
-            port = parts.port or _PORTS.get(parts.scheme, 0)
+            port = parts.port or _DEFAULT_PORTS.get(parts.scheme, 0)
         except ValueError as error:
-            raise UsageError(f"smtp-url is not a valid address: {error}", hint=_FORM) from error
-        if parts.scheme not in _PORTS or not parts.hostname:
-            raise UsageError("smtp-url is not the address of a mail server", hint=_FORM)
+            raise UsageError(
+                f"smtp-url is not a valid address: {error}", hint=_SMTP_URL_HINT
+            ) from error
+        if parts.scheme not in _DEFAULT_PORTS or not parts.hostname:
+            raise UsageError("smtp-url is not the address of a mail server", hint=_SMTP_URL_HINT)
         user = unquote(parts.username or "")
         sender = next(iter(parse_qs(parts.query).get("from", [])), user)
         password = unquote(parts.password or "") or environ.get(PASSWORD, "")

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from browser.net.egress import Egress
 
 # Too many requests, or unavailable: the request was not processed.
-_NOT_PROCESSED = frozenset({429, 503})
+_NOT_PROCESSED_STATUSES = frozenset({429, 503})
 # Server errors: the request may have been processed.
-_OUTCOME_UNKNOWN = frozenset({500, 502, 504})
+_UNKNOWN_OUTCOME_STATUSES = frozenset({500, 502, 504})
 
 
 class ServiceClient:
@@ -51,7 +51,11 @@ class ServiceClient:
         the call had no effect, and `NotSent` if this is unknown or the service asks for too long a
         wait.
         """
-        temporary = _NOT_PROCESSED | _OUTCOME_UNKNOWN if repeatable else _NOT_PROCESSED
+        temporary = (
+            _NOT_PROCESSED_STATUSES | _UNKNOWN_OUTCOME_STATUSES
+            if repeatable
+            else _NOT_PROCESSED_STATUSES
+        )
 
         async def attempt() -> httpx2.Response:
             try:

@@ -71,7 +71,7 @@ def find_skills(folders: Iterable[tuple[Path, Owner]]) -> list[Skill]:
 def _skill(path: Path, root: Path, owner: Owner) -> Skill:
     try:
         if not path.resolve().is_relative_to(root.resolve()):
-            raise ToolError("it is a link that leads out of the skills folder")
+            raise ToolError("the path leads out of the skills folder through a link")
         fields = _split(_read(path))[0]
     except (ToolError, UsageError) as error:
         return Skill(path.parent.name, "", path.parent, owner, str(error))

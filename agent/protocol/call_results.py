@@ -28,7 +28,7 @@ _MAX_INT_BITS = 1024
 """Maximum number of bits in an integer; larger ones are infinite in JavaScript."""
 _CUT_MARK = "…[truncated]"
 DEFAULT_HINT = "Tool failed. Try a different approach."
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_LONE_SURROGATE_RE = re.compile("[\ud800-\udfff]")
 
 
 class Caller(Protocol):
@@ -123,4 +123,4 @@ def _write(data: Any, pieces: list[str]) -> None:
 
 def _quoted(text: str) -> str:
     quoted = json.dumps(text, ensure_ascii=False)
-    return _LONE_SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}", quoted)
+    return _LONE_SURROGATE_RE.sub(lambda m: f"\\u{ord(m[0]):04x}", quoted)

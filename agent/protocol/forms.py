@@ -97,11 +97,11 @@ def _read_flat_call(row: Any, names: Mapping[str, str]) -> tuple[str, str] | Non
     return names[row[key].casefold()], json.dumps(fields, ensure_ascii=False)
 
 
-_ELEMENT_NAME = re.compile(
+_ELEMENT_NAME_RE = re.compile(
     r"(?:<?invoke\s+name|<function)\s*=\s*[\"']?([\w.-]+)|<tool_name>\s*([\w.-]+)"
     r"|\A\s*(?:<tool_call>)?\s*([\w.-]+)\s*(?=<arg_key>)"
 )
-_PARAMETER = re.compile(
+_PARAMETER_RE = re.compile(
     r"<parameter(?:\s+name)?\s*=\s*[\"']?([\w.-]+)[^>]*>(.*?)(?:</parameter>|(?=<parameter)|\Z)"
     r"|<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)(?:</arg_value>|\Z)",
     re.DOTALL,
@@ -110,10 +110,12 @@ _PARAMETER = re.compile(
 
 def read_elements(text: str, names: Mapping[str, str]) -> list[tuple[str, str]]:  # noqa: ARG001
     """Read a call written as XML-like elements, with its parameters as elements or JSON."""
-    if (named := _ELEMENT_NAME.search(text)) is None:
+    if (named := _ELEMENT_NAME_RE.search(text)) is None:
         return []
     name, rest = next(filter(None, named.groups())), text[named.end() :]
-    fields = {m[1] or m[3].strip(): (m[2] or m[4] or "").strip() for m in _PARAMETER.finditer(rest)}
+    fields = {
+        m[1] or m[3].strip(): (m[2] or m[4] or "").strip() for m in _PARAMETER_RE.finditer(rest)
+    }
     fields = fields or dict(FIELD.findall(rest.partition("<parameters>")[2]))
     return [(name, json.dumps(fields or loose_object(rest), ensure_ascii=False))]
 
@@ -121,12 +123,12 @@ def read_elements(text: str, names: Mapping[str, str]) -> list[tuple[str, str]]:
 _NAME_PREFIXES = frozenset(
     "function functions call to json commentary assistant default_api tool".split()
 )
-_TOKENS = re.compile(r"<\|[^|>]*\|>|\[(?:ARGS|TOOL_CALLS)\]|\[CALL_ID\]\w*")
+_SPECIAL_TOKENS_RE = re.compile(r"<\|[^|>]*\|>|\[(?:ARGS|TOOL_CALLS)\]|\[CALL_ID\]\w*")
 
 
 def tool_name(text: str, names: Mapping[str, str] | None = None) -> str:
     """Return a tool's name without the parts that servers add, as in `functions.READ:0`."""
-    words = re.findall(r"[\w-]+", _TOKENS.sub(" ", text))
+    words = re.findall(r"[\w-]+", _SPECIAL_TOKENS_RE.sub(" ", text))
     found = next((word for word in words if word.casefold() not in _NAME_PREFIXES), text)
     return (names or {}).get(found.casefold(), found)
 
@@ -152,7 +154,7 @@ def read_python(text: str, names: Mapping[str, str]) -> list[tuple[str, str]]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # for `"\d"`
-            body = ast.parse(_TOKENS.sub("", text)[:MAX_CODE].strip()).body
+            body = ast.parse(_SPECIAL_TOKENS_RE.sub("", text)[:MAX_CODE].strip()).body
         nodes = [statement.value for statement in body if isinstance(statement, ast.Expr)]
         if len(nodes) == 1 and isinstance(nodes[0], ast.List):
             nodes = nodes[0].elts

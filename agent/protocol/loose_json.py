@@ -8,12 +8,12 @@ from typing import Any
 
 from agent import jsvalues as js
 
-_FENCE = re.compile(r"```(?:json)?\s*")
+_FENCE_RE = re.compile(r"```(?:json)?\s*")
 
 
 def loose_json(text: str) -> Any | None:
     """Parse `text` as JSON, or the object from its first to its last brace; None if both fail."""
-    plain = js.trim(_FENCE.sub("", text))
+    plain = js.trim(_FENCE_RE.sub("", text))
     start, end = plain.find("{"), plain.rfind("}")
     for candidate in (plain, plain[start : end + 1] if 0 <= start < end else ""):
         try:

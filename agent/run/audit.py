@@ -41,8 +41,8 @@ MAX_CLAIMS_AT_ONCE: Final = 10
 """Maximum number of claims in one request to the judge, about as many as a long answer has."""
 
 _RANKED_PASSAGES: Final = 60
-"""Number of passages searched for the nearest one on another page; the cited page's passages rank
-first.
+"""Number of most similar passages among which one on another page is sought; passages of the cited
+page rank first.
 """
 _CLAIM_PREFIX_CHARS: Final = 24
 """Number of characters of a claim used to find its paragraph; citation markers come after them."""

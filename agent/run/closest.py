@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 MAX_CLOSEST: Final = 5
 """Maximum number of passages shown when there is no answer."""
 MAX_CHARS: Final = 500
-"""Maximum number of characters per passage. Of 132 questions over closed webs, the first three
-passages contain 99 answers, and 96 with no more than three sentences each."""
+"""Maximum number of characters per passage. For 132 questions over closed webs, the first three
+passages contain 99 answers, or 96 if cut to three sentences each.
+"""
 MAX_SENTENCES: Final = 12
 """Maximum number of sentences per passage; fewer if they do not fit."""
 MIN_SHARE: Final = 0.25

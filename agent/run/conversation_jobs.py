@@ -83,13 +83,13 @@ MAX_PROPOSED_SKILLS: Final = 2
 """Maximum number of skills from one run; more would only retell the run."""
 MAX_REPHRASED_INSIGHTS: Final = 8
 """Maximum number of insights that a model rephrases at once; later runs rephrase the others."""
-_COMPLAINTS = re.compile(
+_COMPLAINT_RE = re.compile(
     r"\bno\b.*\bwrong\b|\bstop\b.*\bdoing\b|\bdon'?t\b.*\bdo that\b|\bnot what i\b"
     r"|\bi didn'?t ask\b|\btry again\b|\bincorrect\b|\bwrong\b|\bnot helpful\b|\buseless\b"
     r"|\bno[,.]?\s*(?:that|this) is|\bactually[,.]?\s*(?:i|it|the)\b",
     re.ASCII,
 )
-_PRAISE = re.compile(
+_PRAISE_RE = re.compile(
     r"\b(?:thanks?|perfect|great|exactly|nice|awesome|good job|love it|nailed it)\b", re.ASCII
 )
 _ASKS_WHAT_IS_WRONG_RE = re.compile(r"\bwhat(?:'s| is| went| goes)\s+(?:\w+\s+)?wrong\b", re.ASCII)
@@ -328,8 +328,8 @@ def satisfaction(history: Sequence[Turn]) -> int:
     """
     own = _user_turns(history)
     message = own[-1].text.lower() if own else ""
-    complains = bool(_COMPLAINTS.search(_ASKS_WHAT_IS_WRONG_RE.sub("", message)))
-    praises = bool(_PRAISE.search(message))
+    complains = bool(_COMPLAINT_RE.search(_ASKS_WHAT_IS_WRONG_RE.sub("", message)))
+    praises = bool(_PRAISE_RE.search(message))
     total = COMPLAINT * complains + PRAISE * praises
     if len(history) <= FIRST_TURNS and not praises:
         total += FIRST_WITHOUT_PRAISE

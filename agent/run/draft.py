@@ -41,29 +41,31 @@ if TYPE_CHECKING:
 
 
 READABLE_FORMATS: Final = "An audit reads Markdown, .docx, HTML, PDF and .bib."
-_URL = re.compile(r"https?://[^\s<>()\[\]\"|]*(?:\([^\s()]*\)[^\s<>()\[\]\"|]*)*")
-_DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+")
+_URL_RE = re.compile(r"https?://[^\s<>()\[\]\"|]*(?:\([^\s()]*\)[^\s<>()\[\]\"|]*)*")
+_DOI_RE = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+")
 _TRAILING_PUNCTUATION: Final = ".,;:!?'\"*_"
 """Characters after an address that belong to the sentence instead of the address."""
 # `[1] text`, `[^note]: text`, `1. text`.
 _KEYED_REFERENCE_RE = re.compile(r"^ {0,3}(?:\[\^?([\w:.-]+)\]:?|(\d{1,3})[.)])[ \t]+(\S.*)$")
-_BULLETS: Final = ("- ", "* ", "+ ", "• ")
-_LINK = re.compile(r"\[[^\[\]\n]*\]\(([^\s()]*(?:\([^\s()]*\)[^\s()]*)*)\)")
-_IN_BRACKETS = re.compile(rf"\(({_LINK.pattern}(?:(?:\s*[,;]\s*|\s+and\s+){_LINK.pattern})*)\)")
+_BULLET_PREFIXES: Final = ("- ", "* ", "+ ", "• ")
+_LINK_RE = re.compile(r"\[[^\[\]\n]*\]\(([^\s()]*(?:\([^\s()]*\)[^\s()]*)*)\)")
+_LINKS_IN_BRACKETS_RE = re.compile(
+    rf"\(({_LINK_RE.pattern}(?:(?:\s*[,;]\s*|\s+and\s+){_LINK_RE.pattern})*)\)"
+)
 """Brackets that contain only links: the link texts are titles, not part of the sentence."""
 # `[1]`, `[^1]`, `[1, 3–5]`.
-_NUMBERED = re.compile(r"\[\^?\d{1,3}(?:\s*[,;–-]\s*\^?\d{1,3})*\]")
+_NUMBERED_MARKER_RE = re.compile(r"\[\^?\d{1,3}(?:\s*[,;–-]\s*\^?\d{1,3})*\]")
 # `[words][key]`, and `[key][]`.
-_NAMED_LINK = re.compile(r"\[([^\[\]\n]+)\]\[([^\[\]\n]*)\]")
+_REFERENCE_LINK_RE = re.compile(r"\[([^\[\]\n]+)\]\[([^\[\]\n]*)\]")
 # `[@key]`, `[@one; @two]`.
-_PANDOC = re.compile(r"\[(@[\w:.-]+(?:\s*;\s*@[\w:.-]+)*)\]")
-_BIB_ENTRY = re.compile(r"@(\w+)\s*[{(]\s*([^\s,{}]+)\s*,")
+_PANDOC_CITATION_RE = re.compile(r"\[(@[\w:.-]+(?:\s*;\s*@[\w:.-]+)*)\]")
+_BIB_ENTRY_RE = re.compile(r"@(\w+)\s*[{(]\s*([^\s,{}]+)\s*,")
 # `name = {value}` with braces up to three deep, `name = "value"`, `name = value`.
-_BIB_FIELD = re.compile(
+_BIB_FIELD_RE = re.compile(
     r"(\w+)\s*=\s*(?:\{((?>(?:[^{}]|\{(?>(?:[^{}]|\{[^{}]*\})*)\})*))\}"
     r'|"([^"]*)"|([^,}\n]*))'
 )
-_TEX = re.compile(r"\\[a-zA-Z]+\s*|\\.|[{}]")
+_TEX_MARKUP_RE = re.compile(r"\\[a-zA-Z]+\s*|\\.|[{}]")
 _NON_ENTRY_TYPES: Final = frozenset({"comment", "preamble", "string"})
 
 
@@ -101,8 +103,10 @@ class Draft:
             url = match[0].rstrip(_TRAILING_PUNCTUATION)
             return replacements.get(url, url) + match[0][len(url) :]
 
-        text = _IN_BRACKETS.sub(lambda match: _LINK.sub(r"[source](\1)", match[1]), self.text)
-        body = _URL.sub(replace_url, text).strip()
+        text = _LINKS_IN_BRACKETS_RE.sub(
+            lambda match: _LINK_RE.sub(r"[source](\1)", match[1]), self.text
+        )
+        body = _URL_RE.sub(replace_url, text).strip()
         notes = "\n".join(
             f"[{ref.key}]: {places.get(ref) or ref.url or 'none'}"
             for ref in self.references
@@ -121,7 +125,7 @@ def read_draft(path: Path, bibliography: Path | None = None) -> Draft:
         draft = Draft("", (*_bib_entries(_text(path)), *bib))
     else:
         # `[@one; @two]` becomes `[^one][^two]`.
-        text = _PANDOC.sub(
+        text = _PANDOC_CITATION_RE.sub(
             lambda match: "".join(f"[^{key.strip().lstrip('@')}]" for key in match[1].split(";")),
             _markdown(path),
         )
@@ -172,14 +176,16 @@ def _split(text: str, bibliography: Sequence[DraftReference]) -> Draft:
     in its last list is also a reference.
     """
     lines = text.splitlines(keepends=True)
-    list_start = _find_last_list(lines) if _NUMBERED.search(text) else len(lines)
+    list_start = _find_last_list(lines) if _NUMBERED_MARKER_RE.search(text) else len(lines)
     body: list[str] = []
     listed: list[tuple[str, list[str]]] = []  # key and lines
     in_reference = False
     for number, line in enumerate(lines):
         in_list = number >= list_start
         keyed, key, first_line = _KEYED_REFERENCE_RE.match(line), "", ""
-        if keyed and (in_list or (keyed[1] and (_URL.search(keyed[3]) or _DOI.search(keyed[3])))):
+        if keyed and (
+            in_list or (keyed[1] and (_URL_RE.search(keyed[3]) or _DOI_RE.search(keyed[3])))
+        ):
             key, first_line = keyed[1] or keyed[2], keyed[3]
         elif in_list and _is_item(line) and not keyed:
             key, first_line = str(len(listed) + 1), line.strip()[1:]
@@ -194,7 +200,7 @@ def _split(text: str, bibliography: Sequence[DraftReference]) -> Draft:
     by_key = {}
     for key, own_lines in listed:
         reference = " ".join(" ".join(own_lines).split())
-        match = _URL.search(reference)
+        match = _URL_RE.search(reference)
         url = match[0].rstrip(_TRAILING_PUNCTUATION) if match else ""
         by_key[key] = DraftReference(key, reference, url, find_doi(reference))
 
@@ -203,8 +209,10 @@ def _split(text: str, bibliography: Sequence[DraftReference]) -> Draft:
         target = by_key.get(match[2] or match[1])
         return f"[{match[1]}]({target.url})" if target and target.url else match[0]
 
-    plain = _NAMED_LINK.sub(inline_link, "".join(body))
-    urls = dict.fromkeys(match[0].rstrip(_TRAILING_PUNCTUATION) for match in _URL.finditer(plain))
+    plain = _REFERENCE_LINK_RE.sub(inline_link, "".join(body))
+    urls = dict.fromkeys(
+        match[0].rstrip(_TRAILING_PUNCTUATION) for match in _URL_RE.finditer(plain)
+    )
     links = (DraftReference("", url, url, find_doi(url)) for url in urls)
     return Draft(plain, (*by_key.values(), *links, *bibliography))
 
@@ -226,20 +234,20 @@ def _find_last_list(lines: Sequence[str]) -> int:
 
 
 def _is_item(line: str) -> bool:
-    return line.lstrip().startswith(_BULLETS) or bool(_KEYED_REFERENCE_RE.match(line))
+    return line.lstrip().startswith(_BULLET_PREFIXES) or bool(_KEYED_REFERENCE_RE.match(line))
 
 
 def _bib_entries(text: str) -> Iterator[DraftReference]:
     """Read the entries of a BibTeX file."""
-    entries = list(_BIB_ENTRY.finditer(text))
+    entries = list(_BIB_ENTRY_RE.finditer(text))
     ends = [entry.start() for entry in entries[1:]] + [len(text)]
     for entry, end in zip(entries, ends, strict=True):
         if entry[1].lower() in _NON_ENTRY_TYPES:
             continue
         fields: dict[str, str] = {}
-        for match in _BIB_FIELD.finditer(text, entry.end(), end):
+        for match in _BIB_FIELD_RE.finditer(text, entry.end(), end):
             value = match[2] or match[3] or match[4] or ""
-            fields[match[1].lower()] = " ".join(_TEX.sub("", value).split())
+            fields[match[1].lower()] = " ".join(_TEX_MARKUP_RE.sub("", value).split())
         parts = [fields.get(name, "") for name in ("author", "title", "year")]
         url = fields.get("url", "")
         yield DraftReference(
@@ -279,9 +287,11 @@ SERVICES: Final = {
 CONCURRENT_CHECKS: Final = 6  # references looked up concurrently; each host has its own delay
 MIN_SAME_TITLE_SHARE: Final = 0.5
 """Two titles are the same if the longer one has at least this share of the shorter one's words."""
-_RETRACTIONS: Final = frozenset({"retraction", "removal", "withdrawal", "retracted", "withdrawn"})
+_RETRACTION_TYPES: Final = frozenset(
+    {"retraction", "removal", "withdrawal", "retracted", "withdrawn"}
+)
 """Crossref's update types for withdrawn works."""
-_HANDLE_FOUND: Final = 1
+_DOI_FOUND_CODE: Final = 1
 """The `responseCode` that doi.org returns for a DOI that exists."""
 
 
@@ -391,7 +401,7 @@ class ReferenceChecker:
         elif answer is not None:
             path = f"/api/handles/{quote(ref.doi, safe='/')}"
             handle = await self._get_json("doi", path, checked)
-            if handle is not None and handle.get("responseCode") != _HANDLE_FOUND:
+            if handle is not None and handle.get("responseCode") != _DOI_FOUND_CODE:
                 checked.wrong.append(f"the DOI {ref.doi} does not exist")
                 checked.state = "dead"
 
@@ -445,7 +455,7 @@ def _compare(ref: DraftReference, work: Mapping[str, Any], checked: CheckedRefer
     if difference := _wrong_authors(ref, [name for name in names if name]):
         checked.wrong.append(difference)
     kinds = {str(row.get("type", "")).lower() for row in work.get("updated-by") or ()}
-    if kinds & _RETRACTIONS or title.lower().startswith(("retracted", "withdrawn")):
+    if kinds & _RETRACTION_TYPES or title.lower().startswith(("retracted", "withdrawn")):
         checked.wrong.append("it was retracted")
     elif kinds:
         checked.notes.append(f"there is a later notice: {', '.join(sorted(kinds))}")
@@ -477,7 +487,7 @@ def _wrong_authors(ref: DraftReference, names: Sequence[str]) -> str:
 
 def _same_title(cited: str, title: str) -> bool:
     """Whether a reference contains a title; true if either text is too short to decide."""
-    cited_words, title_words = (set(content_words(_URL.sub(" ", t))) for t in (cited, title))
+    cited_words, title_words = (set(content_words(_URL_RE.sub(" ", t))) for t in (cited, title))
     shorter = min(len(cited_words), len(title_words))
     return shorter < 2 or len(cited_words & title_words) >= MIN_SAME_TITLE_SHARE * shorter
 

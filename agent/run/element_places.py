@@ -20,9 +20,9 @@ MIN_OWN_PARTS: Final = 0.5
 unique to it. If there are two words, both must match, so that a person with the same first name
 counts as a different row.
 """
-_REF_AT = re.compile(r"\[((?:f\d+)?e\d+)\b")
-_BARE_REF = re.compile(r"\b(?:f\d+)?e\d+\b")
-_ROLE = re.compile(r"\s*\w+: ")
+_BRACKETED_REF_RE = re.compile(r"\[((?:f\d+)?e\d+)\b")
+_REF_RE = re.compile(r"\b(?:f\d+)?e\d+\b")
+_ROLE_PREFIX_RE = re.compile(r"\s*\w+: ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def places_in(snapshot: str) -> Iterator[tuple[str, Place]]:
         text = line.lstrip("+-~ ")
         if text.startswith("#"):
             heading = without_marks(text)
-        for match in _REF_AT.finditer(line):
+        for match in _BRACKETED_REF_RE.finditer(line):
             shown = line[match.end() :].partition("]")[0]
             role, _, text_shown = shown.partition(":")
             name = f"{role.strip() or 'link'} {text_shown.partition(', ')[0].strip()}".strip()
@@ -83,10 +83,12 @@ def _is_row(place: Place) -> bool:
 def _line_parts(place: Place) -> frozenset[str]:
     """Return the cells of a row, or the words of any other line, without the element's name."""
     if not _is_row(place):
-        return frozenset(words(_BARE_REF.sub("", place.line))) - frozenset(words(place.name))
+        return frozenset(words(_REF_RE.sub("", place.line))) - frozenset(words(place.name))
     name = place.name.partition(" ")[2]
     cells = (
-        " ".join(words(_ROLE.sub("", cell))) for cell in place.line.split("|") if name not in cell
+        " ".join(words(_ROLE_PREFIX_RE.sub("", cell)))
+        for cell in place.line.split("|")
+        if name not in cell
     )
     return frozenset(filter(None, cells))
 
@@ -98,7 +100,7 @@ def _words_above(place: Place) -> frozenset[str]:
 
 def without_marks(line: str) -> str:
     """Return a line of a snapshot without refs, markers and indentation."""
-    return " ".join(_REF_AT.sub("", line).strip(" +-~#").replace("]", "").split())
+    return " ".join(_BRACKETED_REF_RE.sub("", line).strip(" +-~#").replace("]", "").split())
 
 
 def share_of_own_parts(then: Place, now: Place | None) -> float:

@@ -64,7 +64,7 @@ def ask(folder: Path, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]
             line = stream.readline(MAX_LINE_BYTES)
         except TimeoutError as error:
             why = f"the browser session did not respond within {CALL_SECONDS:g} s"
-            raise UsageError(why, hint="`research browser close` ends it.") from error
+            raise UsageError(why, hint="`research browser close` ends the session.") from error
     if not line:
         raise UsageError("the browser session ended", hint=f"See its log: {folder / LOG}")
     answer: dict[str, Any] = json.loads(line)

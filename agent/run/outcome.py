@@ -57,7 +57,7 @@ _COMPLETED_OUTCOMES = ("ok", "empty")
 """A provider's outcomes for a completed search, even one without results."""
 _MAX_LISTED: Final = 6
 """Maximum number of queries, of pages and of failures that a run without an answer lists."""
-_LIMITS: Final = {
+_LIMIT_REASONS: Final = {
     INTERRUPT: "it was interrupted",
     "steps": "the step limit was reached",
     "timeout": "the time limit was reached",
@@ -65,9 +65,9 @@ _LIMITS: Final = {
     "tokens": "the token limit was reached",
     "repetition": "the model repeated itself",
 }
-_TOOL_REPORTED: Final = "a tool reported that it was done"
-_ABOUT_SEARCH: Final = "the model's own words about the search"
-_OWN_WORDS: Final = "In the model's own words:"
+_TOOL_REPORTED_REASON: Final = "a tool reported that it was done"
+_ABOUT_SEARCH_REASON: Final = "the model's own words about the search"
+_OWN_WORDS_HEADING: Final = "In the model's own words:"
 _REFUSED_HINT = "--allow and --deny apply to search engines too; --site HOST narrows the search."
 
 
@@ -176,7 +176,7 @@ class ReportBuilder:
             return self.failed_report(failure)
 
         # Determine the status.
-        text, gave_up = _without_verdict_word(result.text)
+        text, gave_up = _without_not_found(result.text)
         checked = check_answer(text, evidence, judge)
         weighed = assess_answer(
             checked,
@@ -201,7 +201,7 @@ class ReportBuilder:
             # out, since nothing supports it.
             status, unanswered = "answered", False
             done_tasks = [
-                Sentence(text=done, verdict=VerdictState.DONE, reason=_TOOL_REPORTED)
+                Sentence(text=done, verdict=VerdictState.DONE, reason=_TOOL_REPORTED_REASON)
                 for done in dict.fromkeys(self._done)
             ]
             checked = CheckedAnswer("", tuple(done_tasks), ())
@@ -295,12 +295,15 @@ class ReportBuilder:
             return
         report.sentences = [
             Sentence(
-                text=one.text, citations=one.citations, about_search=True, reason=_ABOUT_SEARCH
+                text=one.text,
+                citations=one.citations,
+                about_search=True,
+                reason=_ABOUT_SEARCH_REASON,
             )
             for one in checked.sentences
         ]
         if words and not by_rules:
-            words = f"{_OWN_WORDS} {words}"
+            words = f"{_OWN_WORDS_HEADING} {words}"
         record = self._what_was_tried(result.limit)
         if not (words or report.closest):
             record = f"No answer was found. {record}"
@@ -333,27 +336,27 @@ class ReportBuilder:
             for line in self._searches
             if line.outcome not in (*_COMPLETED_OUTCOMES, "skipped")
         }
-        queries = _listed(dict.fromkeys(line.query for line in self._searches), "; ")
-        read = _listed(dict.fromkeys(s.title or s.url for s in self.evidence.sources), ", ")
+        queries = _join_first(dict.fromkeys(line.query for line in self._searches), "; ")
+        read = _join_first(dict.fromkeys(s.title or s.url for s in self.evidence.sources), ", ")
         sentences = [
             f"Searched: {queries or 'nothing'}.",
             f"Read: {read or 'no page'}.",
-            f"Search engines that failed: {_listed(failed, ', ')}." if failed else "",
-            f"Failed: {_listed(self._failures, '; ')}." if self._failures else "",
+            f"Search engines that failed: {_join_first(failed, ', ')}." if failed else "",
+            f"Failed: {_join_first(self._failures, '; ')}." if self._failures else "",
             files_note(self._searches),
-            f"Stopped early: {_LIMITS.get(limit, limit)}." if limit else "",
+            f"Stopped early: {_LIMIT_REASONS.get(limit, limit)}." if limit else "",
         ]
         return " ".join(filter(None, sentences))
 
 
-def _listed(items: Iterable[str], between: str) -> str:
+def _join_first(items: Iterable[str], between: str) -> str:
     """Join the first strings, and append the number of the remaining ones."""
     found = [" ".join(item.split()).rstrip(".") for item in items]
     more = f"{between}and {len(found) - _MAX_LISTED} more" if len(found) > _MAX_LISTED else ""
     return between.join(found[:_MAX_LISTED]) + more
 
 
-def _without_verdict_word(text: str) -> tuple[str, bool]:
+def _without_not_found(text: str) -> tuple[str, bool]:
     """Remove `NOT_FOUND` from the beginning of an answer; also returns whether it was there."""
     stripped = text.strip().lstrip("*_`# ")
     if not stripped.startswith(NOT_FOUND):
@@ -368,7 +371,9 @@ def _error_info(error: ResearchError) -> ErrorInfo:
 def _no_finished_search_error(errors: Sequence[str]) -> WebOutOfReach:
     """Explain why no search was completed."""
     reasons = "; ".join(dict.fromkeys(errors))
-    hint = "Ask again: the finished part of the index is kept. A longer --timeout also helps."
+    hint = (
+        "Ask again: the part of the index that is finished is kept. A longer --timeout also helps."
+    )
     return WebOutOfReach(f"no search finished: {reasons}", hint=hint)
 
 

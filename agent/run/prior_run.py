@@ -151,7 +151,7 @@ class RecordedWebCalls:
     def __init__(self, record: RunRecord, write: Record, live: Caller | None) -> None:
         self._write = write
         self._live = live
-        self._results = {_key(r.call): r for r in record.results.values()}
+        self._results = {_call_key(r.call): r for r in record.results.values()}
         self._pages = {normalize(page.url): (page, part) for page, part in record.pages()}
         self._context = ToolContext(
             question=record.question,
@@ -161,7 +161,7 @@ class RecordedWebCalls:
 
     async def run(self, call: ToolCall, place: str) -> Callable[[], Observation]:
         """Return the recorded result of the same call, from any place."""
-        found = self._results.get(_key(call)) or self._read_recorded_page(call)
+        found = self._results.get(_call_key(call)) or self._read_recorded_page(call)
         if found is None and self._live is not None:
             return await self._live.run(call, place)
         missing = Observation(
@@ -180,7 +180,9 @@ class RecordedWebCalls:
 
     def _read_recorded_page(self, call: ToolCall) -> Observation | None:
         """Read a recorded page, with a different query or starting at a different passage."""
-        arguments = _arguments(call.name, call.param) if call.name in _READING_TOOLS else None
+        arguments = (
+            _parse_web_arguments(call.name, call.param) if call.name in _READING_TOOLS else None
+        )
         if arguments is None or normalize(arguments.url) not in self._pages:
             return None
         # Use the source numbers of the loop that read the page, so that its passages keep their
@@ -202,9 +204,9 @@ class RecordedWebCalls:
         )
 
 
-def _key(call: ToolCall) -> tuple[str, str]:
+def _call_key(call: ToolCall) -> tuple[str, str]:
     """Return a key that identifies a call; for searches, the key ignores case and spacing."""
-    arguments = _arguments(call.name, call.param)
+    arguments = _parse_web_arguments(call.name, call.param)
     if arguments is None:
         return call.name, call.param
     fields = arguments.model_dump(exclude_defaults=True)
@@ -213,7 +215,7 @@ def _key(call: ToolCall) -> tuple[str, str]:
     return call.name, repr(sorted(fields.items()))
 
 
-def _arguments(name: str, param: str) -> Any:
+def _parse_web_arguments(name: str, param: str) -> Any:
     """Parse the arguments of a web tool; None for other tools and invalid arguments."""
     tool = _TOOLS.get(name)
     try:

@@ -62,7 +62,7 @@ then one that still supports it. A sentence does not count as gone while one of 
 not be read.
 """
 _STILL_SUPPORTED: Final = frozenset({"stands", "moved"})
-_MARKER = re.compile(r"\s?\[(\d{1,3})\]")
+_CITATION_RE = re.compile(r"\s?\[(\d{1,3})\]")
 
 
 async def recheck(
@@ -82,8 +82,8 @@ async def recheck(
     addresses, options = service_addresses(load_options(arguments, config=config))
     with open_earlier(str(name), Runs(options.data)) as earlier:
         if not any(quoted_pages(sentence, earlier.report) for sentence in earlier.report.claims):
-            hint = "A recheck requires sentences that are supported by pages."
-            raise UsageError(f"{earlier.name} has nothing to recheck", hint=hint)
+            hint = "Only sentences that are supported by pages can be rechecked."
+            raise UsageError(f"{earlier.name} contains nothing to recheck", hint=hint)
         make = partial(Recheck, earlier=earlier, archive=addresses["archive"])
         question = f"Recheck of {earlier.name}: {earlier.report.question}"
         return await run_question(question, options, Inputs(on_event=on_event, config=config), make)
@@ -128,7 +128,7 @@ class Recheck(Run):
         """Determine whether the words that support a sentence are still on its pages."""
         quoted = quoted_pages(sentence, self._earlier.report)
         if not quoted:
-            reason = "it was not supported by a page that can be read again"
+            reason = "the sentence was not supported by a page that can be read again"
             return RecheckedSentence(text=sentence.text, state="not_checked", reason=reason)
         found = [self._check_on(sentence, self._pages[source.n]) for source in quoted]
         return min(found, key=lambda one: _STATE_PRECEDENCE[one.state])
@@ -270,10 +270,10 @@ class Recheck(Run):
         rows = {row.text: row for _, row in checked}
         report.rechecked = list(rows.values())
         report.sentences = [
-            _sentence_now(sentence, rows.get(sentence.text), set(by_number))
+            _with_current_verdict(sentence, rows.get(sentence.text), set(by_number))
             for sentence in earlier.sentences
         ]
-        report.answer = _MARKER.sub(
+        report.answer = _CITATION_RE.sub(
             lambda match: match[0] if int(match[1]) in by_number else "", earlier.answer
         )
         claims = [row for row in report.rechecked if row.holds is not None]
@@ -299,7 +299,9 @@ def _report_source(n: int, source: Source) -> ReportSource:
     )
 
 
-def _sentence_now(sentence: Sentence, row: RecheckedSentence | None, numbers: set[int]) -> Sentence:
+def _with_current_verdict(
+    sentence: Sentence, row: RecheckedSentence | None, numbers: set[int]
+) -> Sentence:
     """Return a sentence with its verdict based on the current pages."""
     cited = [n for n in sentence.citations if n in numbers]
     if row is None or row.holds is True:

@@ -34,7 +34,7 @@ REFS: Final = ("ref", "to")
 """Parameters that contain the ref of an element."""
 _ENTERED_PARAMS: Final = {"TYPE": "text", "SELECT": "value", "PRESS": "keys"}
 """For each tool that enters a value: the parameter that contains it."""
-_AFTER_REF = re.compile(r"\[(?:f\d+)?e\d+\] ?(.*)", re.DOTALL)
+_TEXT_AFTER_REF_RE = re.compile(r"\[(?:f\d+)?e\d+\] ?(.*)", re.DOTALL)
 _SELF_VERIFYING_TOOLS: Final = frozenset({"OPEN", "TYPE", "SELECT", "CHECK"})
 """Tools that verify their own effect, so a change to the page is not needed as confirmation."""
 MIN_LIKENESS: Final = 0.6
@@ -43,7 +43,7 @@ _DIALOG_LAYER: Final = 2
 """Value of `front` for the lines of a dialog that covers the page."""
 MAX_NEW_LINES: Final = 5
 """Maximum number of new lines compared: more lines mean a new page or list, which may differ."""
-_NUMBERS = re.compile(r"\d+")
+_NUMBER_RE = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def session_steps(record: RunRecord) -> list[SessionStep]:
         elif name in tools and not result.failed:
             parsed = tools[name].parse(result.call.param).arguments
             fields = parsed.model_dump(mode="json", exclude_unset=True, by_alias=True)
-            match = _AFTER_REF.search(str(result.get("did") or ""))
+            match = _TEXT_AFTER_REF_RE.search(str(result.get("did") or ""))
             places = {
                 key: keep_own_parts(ref, known) for key in REFS if (ref := fields.get(key)) in known
             }
@@ -153,7 +153,7 @@ def _kinds(result: Observation) -> set[str]:
 
 def normalise_line(line: str) -> str:
     """Return a line without refs, markers and digits, so that sessions can be compared."""
-    return _NUMBERS.sub("#", without_marks(line))
+    return _NUMBER_RE.sub("#", without_marks(line))
 
 
 def find_element(view: View, step: SessionStep, key: str, where: str) -> str:
@@ -230,7 +230,7 @@ def describe_difference(
 
 def _address(result: Observation) -> str:
     parts = urlsplit(str(result.get("url") or ""))
-    return _NUMBERS.sub("#", f"{parts.netloc.partition(':')[0]}{parts.path.rstrip('/')}")
+    return _NUMBER_RE.sub("#", f"{parts.netloc.partition(':')[0]}{parts.path.rstrip('/')}")
 
 
 def _lost_line(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from agent.run.record import RunRecord
     from agent.types import Message, Observation, Report, ToolCall
 
-_PLACES_OF_TASK: Final = {
+_TASK_PLACES: Final = {
     Task.PLAN: (PLAN, f"{PROPOSAL}/1"),
     Task.OUTLINE: (OUTLINE,),
     Task.VALUES: (f"{VALUES}/1",),
@@ -153,7 +153,7 @@ class NoLiveModel:
             case Task.MISSING:  # called once per round, so this counts the rounds
                 self._missing_rounds += 1
                 return f"{MISSING}/{self._missing_rounds}" in self._places
-        return not self._places.isdisjoint(_PLACES_OF_TASK.get(task, ()))
+        return not self._places.isdisjoint(_TASK_PLACES.get(task, ()))
 
     def _fail_as_recorded(self, digest: str) -> None:
         """Raise the error that ended the recorded call with this digest, if it had no reply."""

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 SETTINGS_WITHOUT_ACCESS: Final = frozenset(
     "depth report site since lang region max_steps max_sources timeout budget".split()
 )
-"""Settings that give no access to this machine: no file, host, proxy, browser or memory.
+"""Settings that do not give access to this machine: to files, hosts, proxies, browsers or memory.
 
 A run on someone else's archive may access only what the user's own settings allow.
 """

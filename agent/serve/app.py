@@ -39,7 +39,7 @@ from agent.serve.server_state import ServerState
 HEALTH: Final = "/healthz"
 _STATUS_BY_EXIT_CODE: Final = {2: 422, 3: 404, 5: 429, 6: 503, 7: 502, 8: 409}
 """HTTP status for each command-line exit code."""
-_HEADERS: Final = {
+_SECURITY_HEADERS: Final = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "cross-origin-opener-policy": "same-origin",
@@ -49,7 +49,7 @@ _HEADERS: Final = {
 """Headers that stop browsers from guessing content types, leaking URLs and sharing data with other
 sites.
 """
-_NO_PAGE_HEADERS: Final = {
+_NON_PAGE_HEADERS: Final = {
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
     "x-frame-options": "DENY",
 }
@@ -145,9 +145,9 @@ def with_security_headers(app: App) -> App:
         async def send_with_headers(message: Any) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers.update(_HEADERS)
+                headers.update(_SECURITY_HEADERS)
                 if "content-security-policy" not in headers:
-                    headers.update(_NO_PAGE_HEADERS)
+                    headers.update(_NON_PAGE_HEADERS)
             await send(message)
 
         await app(scope, receive, send_with_headers)

@@ -41,8 +41,8 @@ MODELS: Final[dict[str, dict[str, Any]]] = {
 """The model names that clients can use, each with its settings."""
 SAVE_POLL_SECONDS: Final = 0.02
 """Seconds between checks for the report on disk, after its event was written."""
-_MARKER: Final = re.compile(r"\[(\d{1,3})\]")
-_SOURCES: Final = "\n\nSources:\n"
+_CITATION_RE: Final = re.compile(r"\[(\d{1,3})\]")
+_SOURCES_HEADING: Final = "\n\nSources:\n"
 
 
 class ChatMessage(BaseModel):
@@ -73,7 +73,7 @@ class ChatForm(BaseModel):
     stream_options: dict[str, Any] | None = None
 
 
-_ANSWERS: Final[dict[int | str, dict[str, Any]]] = {
+_COMPLETION_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
     200: {"content": {"application/json": {}, "text/event-stream": {}}}
 }
 chat_routes = APIRouter(prefix="/v1", tags=["OpenAI-compatible"])
@@ -97,7 +97,7 @@ def _model_row(name: str) -> dict[str, Any]:
     return {"id": name, "object": "model", "created": 1_700_000_000, "owned_by": APP}
 
 
-@chat_routes.post("/chat/completions", response_class=Response, responses=_ANSWERS)
+@chat_routes.post("/chat/completions", response_class=Response, responses=_COMPLETION_RESPONSES)
 async def complete(state: StateDep, form: ChatForm) -> Response:
     """Research the user's last message; with `stream`, as server-sent events."""
     run = await _start(state, form)
@@ -175,7 +175,7 @@ async def _steps(state: ServerState, run: ActiveRun) -> AsyncIterator[str | Repo
 def _annotations(report: Report, content: str) -> list[dict[str, Any]]:
     """Return the position and source of each marker in the answer, excluding the source list."""
     sources = {source.n: source for source in report.sources}
-    text = content.rpartition(_SOURCES)[0] or content
+    text = content.rpartition(_SOURCES_HEADING)[0] or content
     return [
         {
             "type": "url_citation",
@@ -186,7 +186,7 @@ def _annotations(report: Report, content: str) -> list[dict[str, Any]]:
                 "title": source.title,
             },
         }
-        for match in _MARKER.finditer(text)
+        for match in _CITATION_RE.finditer(text)
         if (source := sources.get(int(match[1])))
     ]
 

@@ -35,7 +35,7 @@ VERSION: Final = 4
 """Version of the tables; an index with a different version is rebuilt."""
 MAX_TAG: Final = 40  # characters, as a tag is a word or two
 MAX_TAGS: Final = 20  # per run
-_TABLES: Final = """
+_SCHEMA_SQL: Final = """
 create table run(id text primary key, stamp integer, at text, session text, tags text, state text,
   sent text);
 create virtual table said using fts5(id unindexed, question, answer, sources,
@@ -43,9 +43,9 @@ create virtual table said using fts5(id unindexed, question, answer, sources,
 """
 _EXCERPT_CHARS: Final = 220
 """Maximum length of an answer's excerpt in a list, in characters (two lines)."""
-_MARKUP: Final = re.compile(r"\s*\[\d{1,3}\]|[#*`|]+")
+_MARKUP_RE: Final = re.compile(r"\s*\[\d{1,3}\]|[#*`|]+")
 _HIT_START, _HIT_END = "\ue001", "\ue002"  # private-use characters: web text does not use them
-_SNIPPET: Final = f"snippet(said, -1, '{_HIT_START}', '{_HIT_END}', '…', 24)"
+_SNIPPET_SQL: Final = f"snippet(said, -1, '{_HIT_START}', '{_HIT_END}', '…', 24)"
 
 
 class Library:
@@ -65,7 +65,7 @@ class Library:
         if query.strip() and not wanted:
             return []
         if wanted:
-            found, tables = _SNIPPET, "said join run on run.id = said.id"
+            found, tables = _SNIPPET_SQL, "said join run on run.id = said.id"
             order = "bm25(said, 0, 4, 2, 1), at desc"
         else:
             found, tables, order = "''", "run", "at desc, run.id desc"
@@ -123,7 +123,7 @@ class Library:
             if index.execute("pragma user_version").fetchone()[0] != VERSION:
                 index.executescript(
                     "drop table if exists run; drop table if exists said;"
-                    f"{_TABLES} pragma user_version = {VERSION};"
+                    f"{_SCHEMA_SQL} pragma user_version = {VERSION};"
                 )
             yield index
 
@@ -146,7 +146,7 @@ class Library:
         sources = report.get("sources") or []
         answer = str(report.get("answer") or "")
         question = str(report.get("question") or start.get("question") or "")
-        begins = " ".join(_MARKUP.sub("", answer[: _EXCERPT_CHARS * 2]).split())[:_EXCERPT_CHARS]
+        begins = " ".join(_MARKUP_RE.sub("", answer[: _EXCERPT_CHARS * 2]).split())[:_EXCERPT_CHARS]
         run = RunState(
             run=folder.id,
             question=question,

@@ -79,9 +79,7 @@ def _find(memory: Memory, number: int, *, own: bool = False) -> Hit:
     if hit is None:
         raise NotFound(f"no memory has the id {number}")
     if own and hit.shared:
-        raise UsageError(
-            f"{number} is in the shared namespace", hint="Change it in the namespace `shared`."
-        )
+        raise UsageError(f"memory {number} is shared", hint="Change it in the namespace `shared`.")
     return hit
 
 

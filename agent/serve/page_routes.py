@@ -41,7 +41,7 @@ POLICY: Final = (
 """Content security policy: only our own scripts, nothing from other hosts, no framing by other
 pages.
 """
-_STATIC: Final = {
+_STATIC_FILES: Final = {
     "app.js": ("agent.serve.static", "text/javascript; charset=utf-8"),
     "app.css": ("agent.serve.static", "text/css; charset=utf-8"),
     "report.css": ("agent.export", "text/css; charset=utf-8"),
@@ -63,9 +63,9 @@ def ask(state: StateDep) -> Response:
 def static(name: str) -> Response:
     """Serve the style sheet, script and icon."""
     # Only listed names, never paths, so that no other files in the package can be requested.
-    if name not in _STATIC:
+    if name not in _STATIC_FILES:
         raise NotFound("no such file")
-    package, media_type = _STATIC[name]
+    package, media_type = _STATIC_FILES[name]
     body = resources.files(package).joinpath(name).read_bytes()
     return Response(body, media_type=media_type, headers={"cache-control": "no-cache"})
 

@@ -35,14 +35,14 @@ from agent.serve.schemas import (
 from agent.serve.server_state import ActiveDep, FolderDep, Limit, RunName, StateDep
 
 Responses = dict[int | str, dict[str, Any]]
-_JSON: Responses = {200: {"content": {"application/json": {}}}}
-_REPORT: Responses = _JSON | {202: {"description": "The run is in progress."}}
-_EVENTS: Responses = {
+_JSON_RESPONSE: Responses = {200: {"content": {"application/json": {}}}}
+_REPORT_RESPONSES: Responses = _JSON_RESPONSE | {202: {"description": "The run is in progress."}}
+_EVENT_RESPONSES: Responses = {
     200: {"content": {"text/event-stream": {}}},
     204: {"description": "The run has ended, and all events were sent."},
 }
-_PICTURE: Responses = {200: {"content": {"image/png": {}, "image/jpeg": {}}}}
-_FILE: Responses = {200: {"content": {"*/*": {}}}}
+_IMAGE_RESPONSE: Responses = {200: {"content": {"image/png": {}, "image/jpeg": {}}}}
+_FILE_RESPONSE: Responses = {200: {"content": {"*/*": {}}}}
 run_routes = APIRouter(prefix="/api", tags=["runs"])
 
 
@@ -76,7 +76,7 @@ def runs(
     return [*map(state.current, state.library.search(q, tag, session, limit=limit, skip=skip))]
 
 
-@run_routes.get("/runs/{run}/report", response_class=Response, responses=_REPORT)
+@run_routes.get("/runs/{run}/report", response_class=Response, responses=_REPORT_RESPONSES)
 def report(folder: FolderDep) -> Response:
     """Return the report as `research show --json` prints it, byte for byte; 202 until then."""
     if is_in_progress(folder):
@@ -84,7 +84,7 @@ def report(folder: FolderDep) -> Response:
     return Response(f"{report_of(folder).to_json()}\n", media_type="application/json")
 
 
-@run_routes.get("/runs/{run}/events", response_class=Response, responses=_EVENTS)
+@run_routes.get("/runs/{run}/events", response_class=Response, responses=_EVENT_RESPONSES)
 async def events(
     state: StateDep,
     folder: FolderDep,
@@ -165,7 +165,7 @@ async def act(active: ActiveDep, form: ActForm) -> dict[str, Any]:
     return await active.look(act=form.model_dump())
 
 
-@run_routes.get("/runs/{run}/pictures/{digest}", response_class=Response, responses=_PICTURE)
+@run_routes.get("/runs/{run}/pictures/{digest}", response_class=Response, responses=_IMAGE_RESPONSE)
 def picture(state: StateDep, run: RunName, digest: Hex) -> Response:
     """Return an image that a run recorded."""
     try:
@@ -179,7 +179,7 @@ def picture(state: StateDep, run: RunName, digest: Hex) -> Response:
     return Response(body, media_type=kind, headers={"cache-control": "private, max-age=86400"})
 
 
-@run_routes.get("/runs/{run}/export", response_class=Response, responses=_FILE)
+@run_routes.get("/runs/{run}/export", response_class=Response, responses=_FILE_RESPONSE)
 def export(folder: FolderDep, form: Annotated[str, Query(max_length=30)] = ".md") -> Response:
     """Export a run as `.md`, `.html`, `.pdf`, `.docx`, `.bib`, `.zip` and more."""
     if form not in FORMATS:

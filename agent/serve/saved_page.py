@@ -26,14 +26,14 @@ POLICY: Final = (
     "sandbox; default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none';"
     " frame-ancestors 'self'"
 )
-_TAGS: Final = set(
+_ALLOWED_TAGS: Final = set(
     "p br pre ul ol li table thead tbody tr th td caption h1 h2 h3 h4 h5 h6 blockquote hr strong"
     " b em i code dl dt dd figure figcaption section article main sub sup div span".split()
 )
-_REMOVED: Final = set(
+_REMOVED_TAGS: Final = set(
     "script style noscript template svg nav footer iframe form head title".split()
 )
-_TAG: Final = re.compile("(<[^>]*>)")
+_TAG_RE: Final = re.compile("(<[^>]*>)")
 """Matches tags in nh3's output, where `<` and `>` occur only in tags."""
 MAX_HTML_BYTES: Final = 3 * 2**20
 """Maximum size of a page in bytes; larger ones are shown as text, as browsers take too long to lay
@@ -63,7 +63,9 @@ def _saved_html(record: FinishedRun, source: ReportSource) -> str:
     if len(raw) > MAX_HTML_BYTES or b"<" not in raw[:2000] or b"\0" in raw[:1000]:
         return ""
     text = raw.decode("utf-8", "replace")
-    return nh3.clean(text, tags=_TAGS, clean_content_tags=_REMOVED, attributes={}, link_rel=None)
+    return nh3.clean(
+        text, tags=_ALLOWED_TAGS, clean_content_tags=_REMOVED_TAGS, attributes={}, link_rel=None
+    )
 
 
 def mark_quotes(html: str, quotes: Sequence[str]) -> tuple[str, bool]:
@@ -72,7 +74,7 @@ def mark_quotes(html: str, quotes: Sequence[str]) -> tuple[str, bool]:
     Whitespace and the bars between table cells are ignored, since the page has real cells instead.
     The first mark has the id `words`.
     """
-    parts = _TAG.split(html)  # text and the tags in between
+    parts = _TAG_RE.split(html)  # text and the tags in between
     texts = [unescape(text) for text in parts[::2]]
     text_letters = [_letters(text) for text in texts]
     page_letters = "".join(text_letters)

@@ -42,7 +42,7 @@ MAX_UPLOAD_AGE: Final = 30 * 86_400.0
 """How long an uploaded file is kept, in seconds, since a resumed run may read it again."""
 MAX_UPLOAD_NAME: Final = 50
 """Maximum length of an uploaded file's name, in characters; file systems allow 255 bytes."""
-_UNSAFE: Final = re.compile(r"[^\w.\- ]")
+_UNSAFE_CHARS_RE: Final = re.compile(r"[^\w.\- ]")
 
 
 class JobStores(NamedTuple):
@@ -114,7 +114,7 @@ class ServerState:
         return bool(options.attach or options.cdp)
 
     def memory(self) -> Memory:
-        """The memory, opened once. Raises `UsageError` if the server has no memory."""
+        """The memory, which is opened once. Raises `UsageError` if the server has no memory."""
         if not self.options.memory:
             raise UsageError(
                 "memory is off on this server", hint="Start `research serve` without --no-memory."
@@ -125,7 +125,7 @@ class ServerState:
             return self._memory
 
     def jobs(self) -> JobStores:
-        """The jobs, opened once. Raises `UsageError` if the jobs engine is not installed."""
+        """The job stores, opened once. Raises `UsageError` if the jobs engine is not installed."""
         with self._opening:
             if self._jobs is None:
                 jobs = self._open_jobs()
@@ -191,7 +191,7 @@ class ServerState:
         for old in self._uploads.glob("*"):
             if now - old.stat().st_mtime > MAX_UPLOAD_AGE:
                 shutil.rmtree(old, ignore_errors=True)
-        safe = safe_name(_UNSAFE.sub("_", name)[-MAX_UPLOAD_NAME:].strip(". ") or "file")
+        safe = safe_name(_UNSAFE_CHARS_RE.sub("_", name)[-MAX_UPLOAD_NAME:].strip(". ") or "file")
         digest = sha256(safe.encode() + b"\0" + body).hexdigest()
         folder = private_folder(self._uploads / digest)
         write_atomic(folder / safe, body)

@@ -65,8 +65,8 @@ MODIFIERS = r"^(Alt|Control|Meta|Shift)(\+(Alt|Control|Meta|Shift))*$"
 MAX_SUMMARY_TEXT_CHARS = 600
 """Maximum length of new text in the paragraph that describes an action, in characters."""
 
-_REF = re.compile(r"\[(?:f\d+)?e\d+\] ?")
-_MARKUP = re.compile(
+_REF_RE = re.compile(r"\[(?:f\d+)?e\d+\] ?")
+_SNAPSHOT_MARKUP_RE = re.compile(
     r"\[(?:f\d+)?e\d+(?: \w+)?:?|(?: → [^\]\s]+)?\]|\||^[-+~>#\s]+|\*+|`", re.MULTILINE
 )
 """Refs with their roles, control endings, cell borders, and block and emphasis markers."""
@@ -213,7 +213,7 @@ def _summary(outcome: ActionOutcome) -> str:
 
 def without_refs(text: str) -> str:
     """Remove refs, which are meaningless outside the run, as in `clicked [e5] button Save`."""
-    return _REF.sub("", text).strip()
+    return _REF_RE.sub("", text).strip()
 
 
 def _action_result(
@@ -255,7 +255,7 @@ def _unanswered_request_note(outcome: ActionOutcome) -> tuple[str, ...]:
 
 def _snapshot_words(text: str) -> str:
     """Reduce a snapshot or Markdown to its words, without refs, roles and block markers."""
-    return " ".join(_MARKUP.sub(" ", text).split())
+    return " ".join(_SNAPSHOT_MARKUP_RE.sub(" ", text).split())
 
 
 def _files_of_run(context: ToolContext, paths: str) -> list[Path]:

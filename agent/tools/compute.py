@@ -38,18 +38,18 @@ MAX_MEMORY_BYTES: Final = 64 * 1024 * 1024
 """Memory limit in bytes: the largest tables take a few megabytes."""
 MAX_CODE_CHARS, MAX_RESULT_CHARS = 8_000, 4_000
 """Maximum lengths in characters."""
-_LIMITS: Final = {
+_SANDBOX_LIMITS: Final = {
     "max_feed_duration_secs": MAX_SECONDS,
     "max_memory": MAX_MEMORY_BYTES,
     "max_suspensions": 5_000,
 }
 _NO_INPUT: Final = "figures in the code, not from a source"
-_SCALES: Final = {
+_NUMBER_SCALES: Final = {
     "thousand": 1e3, "k": 1e3, "million": 1e6, "m": 1e6, "mn": 1e6,
     "billion": 1e9, "bn": 1e9, "trillion": 1e12,
 }  # fmt: skip
-_FIGURE = re.compile(r"([-−–]?)\s*[^\w\s]?\s*(\d[\d.,'’\s]*)\s*([a-z]*)", re.IGNORECASE)
-_HINT = (
+_FIGURE_RE = re.compile(r"([-−–]?)\s*[^\w\s]?\s*(\d[\d.,'’\s]*)\s*([a-z]*)", re.IGNORECASE)
+_CODE_HINT = (
     'Figures come in as figure("S3¶12", "31.4 million"), tables as table("S3¶5"): rows of texts, '
     "the column names first; number(text) reads a cell. The last expression is the result."
 )
@@ -127,21 +127,21 @@ async def compute(
     try:
         async with (
             AsyncMonty(max_processes=1, request_timeout=2 * MAX_SECONDS) as pool,
-            pool.checkout(limits=_LIMITS) as session,  # type: ignore[arg-type] # a plain dict
+            pool.checkout(limits=_SANDBOX_LIMITS) as session,  # type: ignore[arg-type] # a plain dict
         ):
             value = await session.feed_run(code, external_lookup=functions, print_callback=printed)
     except (MontyError, TimeoutError) as error:
-        raise ToolError(f"the code failed: {error}", hint=_HINT) from error
+        raise ToolError(f"the code failed: {error}", hint=_CODE_HINT) from error
     try:
         result = _format_value(value) if value is not None else printed.output.strip()
     except (ValueError, OverflowError) as error:  # Python formats integers with up to 4,300 digits
-        raise ToolError("the result is too large to show", hint=_HINT) from error
+        raise ToolError("the result is too large to show", hint=_CODE_HINT) from error
     if not result:
-        raise ToolError("the code returned nothing", hint=_HINT)
+        raise ToolError("the code returned nothing", hint=_CODE_HINT)
     is_figure = isinstance(value, int | float) and not isinstance(value, bool)
     if not (inputs.used or is_figure):  # text without input from pages cannot be verified
-        note = "it is not a number and uses none from a source, so it cannot be cited"
-        shown = ToolResult({"note": note}, result[:MAX_RESULT_CHARS], "computed", hint=_HINT)
+        note = "the result is not a number and uses none from a source, so it cannot be cited"
+        shown = ToolResult({"note": note}, result[:MAX_RESULT_CHARS], "computed", hint=_CODE_HINT)
         return lambda: shown
     return lambda: _register_result(context, code, result[:MAX_RESULT_CHARS], inputs)
 
@@ -192,7 +192,7 @@ def number(text: str) -> float:
 
     Raises `ValueError` unless the text contains exactly one figure.
     """
-    found = list(_FIGURE.finditer(text))
+    found = list(_FIGURE_RE.finditer(text))
     if len(found) != 1:
         raise ValueError(f"“{text}” is {'not a number' if not found else 'more than one number'}")
     sign, digits, scale = found[0].groups()
@@ -208,7 +208,7 @@ def number(text: str) -> float:
     value = float(f"{whole}.{digits[decimal + 1 :] or 0}")
     if not math.isfinite(value):
         raise ValueError(f"a number with {len(whole)} digits is too large")
-    value *= (-1 if sign else 1) * _SCALES.get(scale.lower(), 1)
+    value *= (-1 if sign else 1) * _NUMBER_SCALES.get(scale.lower(), 1)
     return int(value) if value.is_integer() else round(value, 12)
 
 

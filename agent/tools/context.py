@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from browser.solvers import Solver
     from browser.types import Page, PageContext
 
-_WORDS = re.compile(r"\w+")
+_WORD_RE = re.compile(r"\w+")
 T = TypeVar("T")
 CALL_TIMEOUT: ContextVar[asyncio.Timeout] = ContextVar("timeout")
 """The timeout of the current call."""
@@ -57,7 +57,7 @@ differs.
 """
 Record = Callable[..., object]
 NO_BROWSER = "no_browser"
-"""The outcome of a call that needs a browser if no browser can be started."""
+"""The outcome of a call that needs a browser when no browser can be started."""
 UNKNOWN = "unknown"
 """The outcome of a call that was started, but whose end was not observed."""
 USER_TIMEOUT = 600.0
@@ -150,7 +150,7 @@ class Web:
         if not self.silent_tabs:
             return ToolError("no page is open", hint=hint)
         why = "the user's active tab does not respond: it is busy, or a dialog is open in it"
-        return ToolError(why, hint="READ without url to look for it again, or OPEN an address.")
+        return ToolError(why, hint="READ without url to try the tab again, or OPEN an address.")
 
     async def read_tab(self) -> Page:
         """Read the current state of the open page: the run's tab, or the user's page.
@@ -238,8 +238,8 @@ class ToolContext:
 
     def is_named(self, secret: str) -> bool:
         """Whether the question mentions a stored secret, which approves its use on its site."""
-        question = {word.casefold() for word in _WORDS.findall(self.question)}
-        return question.issuperset(word.casefold() for word in _WORDS.findall(secret))
+        question = {word.casefold() for word in _WORD_RE.findall(self.question)}
+        return question.issuperset(word.casefold() for word in _WORD_RE.findall(secret))
 
     def extend_timeout(self, seconds: float, *, counts: bool = True) -> None:
         """Extend the current call's timeout, by default up to the run's remaining time.

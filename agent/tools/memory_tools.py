@@ -341,7 +341,7 @@ async def memory_get(
         wiki.read_lines, path, start, lines or limits.wiki_lines, limits.wiki_units
     )
     if window is None:
-        raise ToolError(f"no such file: {path}", hint="Find one with memory_search.")
+        raise ToolError(f"no such file: {path}", hint="Find a file with memory_search.")
     data = asdict(window)
     return ToolResult(data, web=data.pop("content"), label="wiki")
 

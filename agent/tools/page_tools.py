@@ -358,7 +358,7 @@ def with_pictures(result: ToolResult, pictures: tuple[bytes, ...]) -> ToolResult
     return replace(result, data={**result.data, "picture": note}, pictures=pictures)
 
 
-_USER_TASKS = {
+_USER_TASK_BY_OUTCOME = {
     Outcome.CAPTCHA: "solved its captcha",
     Outcome.BOT_CHECK: "passed its check",
     Outcome.LOGIN: "logged in",
@@ -374,7 +374,7 @@ async def clear_block_page(context: ToolContext, tab: Tab) -> bool:
     web = require_web(context)
     if web.is_visible and context.approve is not None:
         page = await web.read_tab()
-        task = _USER_TASKS.get(page.outcome)
+        task = _USER_TASK_BY_OUTCOME.get(page.outcome)
         if task is None:
             return False
         request = f"continue at {page.url} once you have {task} in the browser window"

@@ -103,7 +103,7 @@ class Policy:
         if tool.acts and (failed := self._failed_act.get(place.rpartition("/")[0])):
             raise ToolError(
                 f"not run: {failed} failed earlier in this reply",
-                hint="Check its error, then act again.",
+                hint="Read the error, then repeat this call if it still makes sense.",
             )
         arguments, tier = tool.parse(call.param)
         if tier:
@@ -263,7 +263,7 @@ def _error_result(error: Exception) -> ToolResult:
 # Checks of outgoing text.
 
 _SHARE_HINT = "The user can allow it with --share file|corpus|memory|page|tool."
-_HINTS: Final = {
+_OUTGOING_HINTS: Final = {
     Sink.QUERY: f"Use other search words. {_SHARE_HINT}",
     Sink.ADDRESS: "Start at an address in the question, a page or a result, and go on from there.",
     Sink.SITE: "Use words from the question. The user can allow more with --share KIND@SITE.",
@@ -328,7 +328,7 @@ async def _checked_query(context: ToolContext, tool: Tool, sent: Sent) -> str:
         context.outgoing.allow(sent.text, SEARCH_SITE)
         return sent.text
     if not query or not sent.field:
-        raise refusal(context, tool.name, why, _HINTS[Sink.QUERY])
+        raise refusal(context, tool.name, why, _OUTGOING_HINTS[Sink.QUERY])
     clean = context.redactor.text
     context.record("query.withheld", query=clean(sent.text), sent=query, text=clean(why))
     return query
@@ -338,14 +338,16 @@ async def _approve_sending(
     context: ToolContext, tool: Tool, sent: Sent, site: str, why: str
 ) -> None:
     """Ask the user to approve sending text to its recipient; raises `ToolError` if refused."""
-    hint = _HINTS[sent.sink]
+    hint = _OUTGOING_HINTS[sent.sink]
     if context.approve is None:
         raise refusal(context, tool.name, why, hint)
     what = f"send “{sent.text}” to" if sent.text else "follow another link on"
     reply = await context.approve(f"{what} {site.rpartition(':')[2] or 'a tool'} ({why})")
     if not reply:
         did = "did not reply" if reply is None else "refused"
-        raise refusal(context, tool.name, f"the user {did}: {why}", "Do it without that text.")
+        raise refusal(
+            context, tool.name, f"the user {did}: {why}", "Continue without sending that text."
+        )
     context.outgoing.allow(sent.text, site)
 
 

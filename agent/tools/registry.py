@@ -245,7 +245,7 @@ class Tool:
         if self.sends is not None:
             return self.sends(context, arguments)
         fields = arguments.model_dump() if isinstance(arguments, BaseModel) else arguments
-        text = " ".join(_texts(fields, self.parameters))
+        text = " ".join(_argument_strings(fields, self.parameters))
         return [Sent(Sink.TOOL, text)] if text else []
 
     @property
@@ -275,7 +275,7 @@ class Tool:
             try:
                 return ParsedParam(self.params.model_validate(fields), tier)
             except ValidationError as error:
-                first_error = first_error or _explain(error.errors()[0])
+                first_error = first_error or _explain_error(error.errors()[0])
         raise ToolError(first_error or "the parameter cannot be parsed", hint=f"Use {self.usage()}")
 
     def usage(self) -> str:
@@ -322,7 +322,7 @@ class Tool:
         return [(name, _json_type(field), name in required) for name, field in properties.items()]
 
 
-def _explain(error: ErrorDetails) -> str:
+def _explain_error(error: ErrorDetails) -> str:
     """Explain why a field is invalid."""
     where = ".".join(str(part) for part in error["loc"])
     if error["type"] == "missing":
@@ -330,7 +330,7 @@ def _explain(error: ErrorDetails) -> str:
     return f"{where}: {error['msg']}"
 
 
-def _texts(value: Any, schema: dict[str, Any]) -> Iterator[str]:
+def _argument_strings(value: Any, schema: dict[str, Any]) -> Iterator[str]:
     """Yield all strings in a tool's arguments, and the names of fields missing from its schema.
 
     Values from the schema itself (defaults, enum values) are omitted.
@@ -340,16 +340,16 @@ def _texts(value: Any, schema: dict[str, Any]) -> Iterator[str]:
         for name, item in value.items():
             if name not in known:
                 yield str(name)
-            yield from _texts(item, known.get(name, {}))
+            yield from _argument_strings(item, known.get(name, {}))
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from _texts(item, schema.get("items", {}))
+            yield from _argument_strings(item, schema.get("items", {}))
     elif not isinstance(value, bool) and value is not None and value != schema.get("default"):
         yield str(value)
 
 
-_JSON_LIKE = ("{", "```", "“{", "[{")
-_QUOTES = ('""', "''", "“”")
+_JSON_PREFIXES = ("{", "```", "“{", "[{")
+_QUOTE_PAIRS = ('""', "''", "“”")
 
 
 def _candidate_parses(
@@ -359,7 +359,7 @@ def _candidate_parses(
     if not param:
         yield AS_WRITTEN, {}
         return
-    if not param.startswith(_JSON_LIKE):
+    if not param.startswith(_JSON_PREFIXES):
         if found := _find_fields(param, names, at_start=True):
             yield PICKED, found
         if names:  # plain text fills the first field
@@ -399,7 +399,7 @@ def _find_fields(param: str, names: Sequence[str], *, at_start: bool = False) ->
 
 
 def _unquote(text: str) -> str:
-    return text[1:-1] if len(text) > 1 and text[0] + text[-1] in _QUOTES else text
+    return text[1:-1] if len(text) > 1 and text[0] + text[-1] in _QUOTE_PAIRS else text
 
 
 def _coerce(value: Any, field: dict[str, Any]) -> Any:
@@ -538,7 +538,7 @@ def _line(tool: Tool) -> str:
     return f"- `{tool.signature()}` {tool.description}".rstrip()
 
 
-_TEXT_PARAM = {
+_TEXT_PARAM_SCHEMA = {
     "type": "object",
     "properties": {"input": {"type": "string"}},
     "required": ["input"],
@@ -558,7 +558,7 @@ def tool_specs(tools: Registry) -> list[dict[str, Any]]:
             "function": {
                 "name": tool.name,
                 "description": tool.description,
-                "parameters": tool.parameters or _TEXT_PARAM,
+                "parameters": tool.parameters or _TEXT_PARAM_SCHEMA,
             },
         }
         for tool in tools.shown()

@@ -28,7 +28,7 @@ MIN_BEST_PASSAGES = 8
 """Minimum number of passages from a long page shown for a query: enough for three sentences."""
 MAX_BEST_CHARS = 4_000
 """Passages beyond the minimum are shown for a query until they reach this many characters: eight
-paragraphs do, but eight list items or lines of code have less than a tenth.
+paragraphs do, but eight list items or lines of code contain less than a tenth of that.
 """
 MAX_BEST_ROWS = 12
 """Maximum number of table rows shown for a query, the first few with adjacent rows: otherwise, a

@@ -78,7 +78,9 @@ def plugin_tools(names: Sequence[str]) -> Iterator[Tool]:
     for name in names:
         found = find_plugin("tools", name)
         if found is None:
-            raise UsageError(f"no tool named {name!r}", hint="`research plugins` lists them.")
+            raise UsageError(
+                f"no tool named {name!r}", hint="`research plugins` lists all plug-ins."
+            )
         tools = [found] if isinstance(found, Tool) else found
         yield from (replace(tool, is_source=True) for tool in tools)
 
@@ -121,7 +123,7 @@ def apply_tool_rules(
     """Apply the user's rules (`--tool-deny` and others) to tools, and sort them by source.
 
     Each tool is given with the reason why this run cannot use it ("" if it can). If two tools have
-    the same name, the first takes precedence. `diagnostics` are passed on.
+    the same name, the first takes precedence. `diagnostics` are included in the selection.
     """
     rows: dict[str, tuple[Tool, str]] = {}
     notes, refused = [*diagnostics], set[str]()

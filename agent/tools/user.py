@@ -110,7 +110,7 @@ async def require_approval(
             why = f"needs approval to {effect}, and the user did not reply"
             raise refusal(context, tool, why, undone=act)
         if not reply:
-            raise refusal(context, tool, f"the user refused to let it {effect}")
+            raise refusal(context, tool, f"the user refused permission to {effect}")
         note("the user, for the site" if reply == "site" else "the user")
         if reply == "site" and site:
             context.approved_sites.add(site)

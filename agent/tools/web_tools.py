@@ -24,7 +24,6 @@ from agent.tools.sources import (
 )
 from agent.types import Passage
 from browser.search.chain import Local, merge_answers, search_with_rewrites
-from browser.search.corpus import Corpus
 from browser.text.languages import question_language
 from browser.text.words import content_words
 from browser.types import Document, Outcome, Page, SearchQuery
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from agent.tools.registry import Finish
     from browser.read.crawl import Crawl
     from browser.search.chain import ChainResult
+    from browser.search.corpus import Corpus
 
 
 MAX_INDEXING_SECONDS, MAX_INDEXING_SECONDS_EXTRACTIVE = 20.0, 120.0
@@ -108,17 +108,27 @@ async def _web_search(
     web = require_web(context)
     options: dict[str, Any] = {**web.search_defaults, "limit": context.limits.search_results}
     options.update({name: value for name, value in filters.items() if value})
-    for provider in web.chain.providers:
-        if isinstance(provider, Corpus):
-            await _index(context, provider)
+    folders = _folders(web)
+    for folder in folders:
+        await _index(context, folder)
     local = {"files": Local.ONLY, "web": Local.NEVER}.get(
         where or "", Local.FIRST if context.files_first else Local.BESIDE
     )
     result = await _search(context, web, SearchQuery(query, **options), local)
     files = {} if context.files_first else await _read_files(context, web, result)
-    progress = [p.progress for p in web.chain.providers if isinstance(p, Corpus) and p.progress]
+    progress = [folder.progress for folder in folders if folder.progress]
     note = f"{progress[0]}: search again later for the rest" if progress else ""
     return lambda: _search_result(context, query, result, files, note)
+
+
+def _folders(web: Web) -> list[Corpus]:
+    """Return the user's folders among the search providers."""
+    local = [provider for provider in web.chain.providers if provider.local]
+    if not local:
+        return []
+    from browser.search.corpus import Corpus  # noqa: PLC0415 - most runs have no folder
+
+    return [provider for provider in local if isinstance(provider, Corpus)]
 
 
 async def _index(context: ToolContext, corpus: Corpus) -> None:
@@ -235,7 +245,7 @@ _UNREAD_HINTS = {
     Outcome.EMPTY: "OPEN it in the browser.",
     Outcome.REFUSED: "Only the user can allow it (--allow-private HOST). Continue without it.",
 }
-_READABLE = frozenset({Outcome.OK, Outcome.EMPTY})
+_READABLE_OUTCOMES = frozenset({Outcome.OK, Outcome.EMPTY})
 """Outcomes of a page with text; a page without an article may still show controls."""
 _BLOCK_PAGE_ADVICE = {
     Outcome.CONSENT: "OPEN it and answer its consent dialog, then READ without url",
@@ -310,7 +320,7 @@ def read_result(context: ToolContext, page: Page, query: str, start: int) -> Too
         "shown": len(shown) if len(shown) < len(source.article) else None,
         "published": document.published,
         "next": next((link.url for link in document.links if "next" in link.rel.split()), None),
-        "outcome": page.outcome.value if page.outcome not in _READABLE else None,
+        "outcome": page.outcome.value if page.outcome not in _READABLE_OUTCOMES else None,
         "advice": advice,
         "controls": list(document.controls),
         "notes": list(document.notes),

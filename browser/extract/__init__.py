@@ -14,6 +14,7 @@ from browser.extract.documents.mail import read_mail, saved_page
 from browser.extract.html import extract
 from browser.extract.sniff import BINARY, decode, sniff
 from browser.extract.text_formats import read_text
+from browser.imports import import_in_background
 from browser.net.url import host
 
 if TYPE_CHECKING:
@@ -23,6 +24,11 @@ __all__ = ["extract", "extract_body", "extract_for_index"]
 
 # The same limit applies to HTTP bodies.
 _MAX_UNPACKED_BYTES = 24 * 1024 * 1024
+
+
+def prepare() -> None:
+    """Load the libraries that read articles (a tenth of a second) while a page is on its way."""
+    import_in_background("trafilatura")
 
 
 def extract_body(body: bytes, content_type: str, url: str) -> Document:
@@ -109,7 +115,7 @@ def _gunzip(body: bytes) -> tuple[bytes, str]:
             note = "the file is truncated: only the beginning was read"
         body = unpacker.unused_data
     if content.startswith(b"\x1f\x8b"):
-        raise ExtractError("it is compressed more than once", hint="Try another source.")
+        raise ExtractError("the content is compressed more than once", hint="Try another source.")
     return content, note
 
 

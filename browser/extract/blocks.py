@@ -58,7 +58,7 @@ _REFERENCE = re.compile(
 # Elements that may be a formula, and the characters of an exponent (unlike a reference or ordinal).
 _FORMULA_TAGS = frozenset(("math", "mjx-container", "img", "span"))
 _EXPONENT_CHARS = frozenset("0123456789+-−–nxk")
-# Elements that CSS may place side by side; siblings shorter than this are letters of one word.
+# Elements that CSS may place side by side. Siblings shorter than this are letters of one word.
 _ROW_TAGS = frozenset("div header footer nav section article aside main li ul form".split())
 _MIN_SIBLING_CHARS = 3
 # The name of an icon, such as `home_icon`, which a font displays as the icon.
@@ -76,11 +76,11 @@ class Block:
     """One paragraph, heading, list item, code block or table.
 
     `kind` is paragraph, heading, item, item-rest, code, quote, caption, term, detail, table, or
-    unquoted (an image or struck-out text, which only `markdown` contains). `source` is the Markdown
-    or composes it, because most blocks of a page are left out. `level` is the heading level,
-    `words` the number of words, and `link_chars` the number of characters in links. `folded` marks
-    text in a collapsed part of the page. `frame` is the outermost element around the block that is
-    not part of the page's content, such as a footer.
+    unquoted (an image or struck-out text, which only `markdown` contains). `source` is the
+    Markdown, or a function that composes it only when needed, as most of a page's blocks are left
+    out. `level` is the heading level, `words` the number of words, and `link_chars` the number of
+    characters in links. `folded` marks text in a collapsed part of the page. `frame` is the
+    outermost element around the block that is not part of the page's content, such as a footer.
     """
 
     kind: str
@@ -100,7 +100,7 @@ class Block:
 
     @property
     def markdown(self) -> str:
-        """The text with emphasis and links."""
+        """The text as Markdown, with emphasis and links."""
         return self.source if isinstance(self.source, str) else self.source()[0]
 
     @property
@@ -110,17 +110,17 @@ class Block:
 
     @property
     def is_linky(self) -> bool:
-        """Whether it has so many links that it is navigation, not prose."""
+        """Whether the block has so many links that it is navigation, not prose."""
         return self.link_density > _NAVIGATION_SHARE
 
     @property
     def is_prose(self) -> bool:
-        """Whether it is long enough to be prose and has few links."""
+        """Whether the block is long enough to be prose and has few links."""
         return self.words >= _PROSE_WORDS and not self.is_linky
 
     @property
     def is_data(self) -> bool:
-        """Whether it is part of a list, a table or code, which have short lines."""
+        """Whether the block is part of a list, a table or code, all of which have short lines."""
         return self.kind in _DATA_KINDS
 
 
@@ -133,7 +133,7 @@ def walk(root: etree._Element, base: str, scale: Scale | None = None) -> list[Bl
     return _Walker(base, scale).run(root)
 
 
-# In the collected text, `\0+**\0` opens bold, `\0-**\0` closes it, and `[3` is a link to the
+# In the collected text, `\0+**\0` starts bold text, `\0-**\0` ends it, and `[3` is a link to the
 # address with index 3. Pages cannot contain NUL characters: the parser drops them.
 _MARKDOWN_PLACEHOLDER = re.compile("\0([+-])([^\0]*)\0")
 _LINE_BREAK = "\u2028"
@@ -203,7 +203,7 @@ class _Inline:
     def take(self, *, verbatim: bool = False) -> list[_Paragraph]:
         """Return the paragraphs collected so far. `verbatim` keeps whitespace, as <pre> does."""
         self.has_text = False
-        # An element that spans several blocks is closed at the end of each one and then reopened.
+        # An element that spans several blocks is closed at the end of each block and then reopened.
         spanning = [mark for mark in self._open if mark]
         raw = "".join([*self._parts, *(f"\0-{mark}\0" for mark in reversed(spanning))])
         plain = _MARKDOWN_PLACEHOLDER.sub("", _STRUCK.sub("", raw)) if "\0" in raw else raw
@@ -229,7 +229,7 @@ class _Inline:
 
     def _markdowns(self, raw: str, texts: list[str]) -> list[str]:
         found = _paragraphs(self._with_marks(raw))
-        # If `clean` dropped the characters inside a mark, the numbers differ.
+        # If `clean` dropped the characters inside a mark, the number of paragraphs differs.
         return found if len(found) == len(texts) else texts
 
     def _with_marks(self, raw: str) -> str:
@@ -379,7 +379,7 @@ class _Walker:
         self._regions.leave(node)
 
     def _flush(self, node: etree._Element) -> None:
-        if not (self._inline.has_text or self._images):  # the case for most elements
+        if not (self._inline.has_text or self._images):  # true of most elements
             self._inline.drop_blanks()
             return
         kind, owner = self._kinds[-1]
@@ -429,7 +429,7 @@ def _is_separate_sibling(node: etree._Element) -> bool:
 
 
 def _has_readable_content(node: etree._Element) -> bool:
-    """Whether to read an element that is usually skipped: a shadow root, a button as heading."""
+    """Whether to read an element that is usually skipped: a shadow root, a button as a heading."""
     if node.tag == "template":
         return node.get("shadowrootmode") in {"open", "closed"}
     if node.tag == "button":

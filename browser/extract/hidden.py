@@ -1,4 +1,4 @@
-"""Removes invisible text from a page: text that markup, styles or colours hide."""
+"""Removes text from a page that markup, styles or colours make invisible."""
 
 from __future__ import annotations
 
@@ -109,8 +109,8 @@ _FONT_SIZE = re.compile(r"(?:^|\s)(\d*\.?\d+(?:px|pt|em|rem|%)?)(?:/|\s)")
 _MIN_READABLE_PIXELS = 2.0
 _UNREADABLE_SHARE = 0.1
 _MAX_SPECK_PIXELS = 1.0
-# Offsets that move an element out of any window: to the left or top in pixels and per cent, and to
-# the right in pixels.
+# Offsets that move an element out of any window: to the left or top, in pixels and in per cent; and
+# to the right, in pixels.
 _FAR_PIXELS = 500.0
 _FAR_PERCENT = 100.0
 _FAR_RIGHT_PIXELS = 5_000.0
@@ -219,14 +219,15 @@ def _is_unreadable(size: str) -> bool:
     return pixels is not None and pixels < _MIN_READABLE_PIXELS
 
 
-# How many elements around a hidden one are searched for another, so that text counts once.
+# How many ancestors of a hidden element are checked for being hidden, too, so that its text is
+# counted once.
 _MAX_NESTED = 64
 _HIDING_CLASSES = frozenset(
     """.sr-only .visually-hidden .visuallyhidden .screen-reader-text .screen-reader-only
     .screenreader .a11y-hidden .u-hidden-visually .element-invisible .offscreen .off-screen .sronly
     .vh .screenreader-only .hidden-visually""".split()
 )
-# Elements that have no text to hide.
+# Elements without text that could be hidden.
 _TEXTLESS_TAGS = frozenset(
     """head title meta link base script style br hr img source svg path use g rect circle polygon
     input option iframe noscript col""".split()
@@ -241,7 +242,7 @@ _find_disclosure_buttons = finder("//@aria-controls/..")
 _BACKGROUNDS = ("background-color", "background", "background-image")
 _HEADING_TAGS = frozenset("h1 h2 h3 h4 h5 h6 dt".split())
 _HEAVY_ATTRIBUTE = "data-heavy"
-# Because of these attributes, an element may be taken for hidden or for a paywall.
+# Attributes that may make an element look hidden, or like a paywall.
 _HIDING_ATTRIBUTES = ("hidden", "style", "class", "id", "aria-hidden", _HEAVY_ATTRIBUTE)
 
 
@@ -249,9 +250,9 @@ def strip_hidden(root: etree._Element, scale: Scale | None = None) -> list[etree
     """Remove elements that the page's markup or its own styles make invisible.
 
     This covers `hidden`, closed dialogs and popovers, and classes for screen readers; in style
-    attributes and style elements, also display, visibility, opacity, size, colour, position and
-    clipping. External style sheets are not fetched. With a `scale`, elements that contain the
-    page's body are kept and returned, because a script would show them.
+    attributes and style elements, it also covers display, visibility, opacity, size, colour,
+    position and clipping. External style sheets are not fetched. With a `scale`, elements that
+    contain the page's body are kept and returned, because a script would show them.
     """
     names = {
         element: names_in_selectors(element.tag, element.get("class"), element.get("id"))
@@ -296,7 +297,7 @@ def _possibly_hidden_elements(root: etree._Element, cascade: Cascade) -> Iterato
 
 
 def _opens_content(element: etree._Element) -> bool:
-    """Whether an opener opens a panel with content: a button in a heading, or a tab."""
+    """Whether an opener (a button in a heading, or a tab) opens a panel with content."""
     parent = element.getparent()
     named = parent is not None and parent.tag in _HEADING_TAGS
     return named or element.get("role") == "tab"
@@ -325,10 +326,10 @@ def _is_heavy(group: list[_Hidden], scale: Scale) -> bool:
 def _restore_hidden_body(
     root: etree._Element, heavy: list[list[_Hidden]], finder: _Finder, scale: Scale
 ) -> list[etree._Element]:
-    """Keep the large hidden groups (`heavy`) that contain the page's body; remove the others."""
+    """Keep those large hidden groups (`heavy`) that contain the page's body; remove the others."""
     chars = [prose_chars([found.element for found in group]) for group in heavy]
     may_hide_body = bool(heavy) and not _shows_article(root, heavy, scale.prose - max(chars))
-    for found in itertools.chain(*heavy):  # as a script would, so that `extract_article` sees them
+    for found in itertools.chain(*heavy):  # shown, so that `extract_article` sees them
         _remove_hiding_attributes(found.element)
     kept: list[etree._Element] = []
     for group, size in zip(heavy, chars, strict=True):

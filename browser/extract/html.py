@@ -104,7 +104,7 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
     quoted = [block for block in all_blocks if block.kind != "unquoted"]
     blocks = content_blocks(quoted, root, meta, scale)
     if late := _late_blocks(blocks, shown_late) if shown_late else []:
-        late[0].folded = True  # marks where the late blocks begin
+        late[0].folded = True  # marks the beginning of the late blocks
         scale.keep_hidden(sum(block.words for block in late))
     text = render_text(blocks)
     scale.finish(text)
@@ -146,7 +146,10 @@ def _late_blocks(blocks: list[Block], parts: list[etree._Element]) -> list[Block
 
 
 def _language(declared: str | None, text: str) -> str | None:
-    """The declared language, or the text's if none is declared or a template declares English."""
+    """Return the declared language or, if none or English is declared, the language of the text.
+
+    Many templates declare English, whatever the language of the page.
+    """
     if declared and not declared.lower().startswith("en"):
         return declared
     detected = language_of(text)
@@ -248,7 +251,7 @@ def _framed_content(
 
 
 def _parsing_cost(root: etree._Element) -> int:
-    """Estimate trafilatura's cost: how many times it visits an element of the tree.
+    """Estimate trafilatura's cost, that is, how many times it visits an element of the tree.
 
     This is the sum of all depths; a link counts once for each element inside it, because its text
     is read each time.
@@ -296,9 +299,9 @@ class _Body:
     def choose(self, root: etree._Element) -> list[Block]:
         """Select the blocks that trafilatura finds, then correct its selection.
 
-        If its fast mode finds little of the page (as on 14 of 204 pages), its slower modes are
-        used. On both halves of four sets, F1 differs by less than .0001 from always using the
-        slower modes.
+        If trafilatura's fast mode finds little of the page (as on 14 of 204 pages), its slower
+        modes are used. On both halves of four sets, F1 differs by less than .0001 from always using
+        the slower modes.
         """
         kept = self._blocks_in(extract_article(root, precise=True, fast=True))
         if self._kept_prose_share(kept) < MAJORITY:
@@ -398,7 +401,7 @@ class _Body:
         self._keep_edges(kept)
 
     def _keep_edges(self, kept: list[bool]) -> None:
-        """Keep blocks next to the first and last paragraphs and in the same element.
+        """Keep blocks that are next to the first or last paragraph and in the same element.
 
         These are short lines, formulas, addresses and facts, which trafilatura misses.
         """
@@ -414,8 +417,8 @@ class _Body:
         """Keep code, and lists and tables among the paragraphs, if a page declares no article.
 
         Examples are a recipe's ingredients, the versions in a changelog and the stages of a walk,
-        which trafilatura drops if their lines are short. The same goes for short lines in a box
-        without links, such as `Prep time 15 mins`. Code is kept wherever it is.
+        which trafilatura drops if their lines are short. Short lines in a box without links, such
+        as `Prep time 15 mins`, are kept, too. Code is kept wherever it is.
         """
         prose = [n for n, keep in enumerate(kept) if keep and self._prose[n]]
         homes = {_container(self._blocks[n]) for n in prose if self._blocks[n].kind == "paragraph"}

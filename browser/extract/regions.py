@@ -39,7 +39,7 @@ _FRAME_WORDS = frozenset(
 _NEVER_FRAMES = frozenset("html body main article a h1 h2 h3 p".split())
 _NAME_ATTRIBUTES = ("class", "id", "data-component", "data-testid", "data-area", "data-module")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-# A box with at least this many rows with a name and a value is a fact box.
+# A box with at least this many name-value rows is a fact box.
 _MIN_FACT_ROWS = 2
 
 
@@ -136,7 +136,7 @@ def _frame_kind(node: etree._Element) -> tuple[str, bool]:
     tag, names = node.tag, node.keys()
     if tag in _FRAME_TAGS:
         parent = node.getparent()
-        # A quotation's footer names its source.
+        # The footer of a quotation names its source.
         is_source = tag == "footer" and parent is not None and parent.tag == "blockquote"
         if not (is_source or (tag == "aside" and (_is_note(node) or _is_fact_box(node)))):
             return tag, True

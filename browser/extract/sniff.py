@@ -158,7 +158,7 @@ def decode(body: bytes, content_type: str = "") -> str:
 
 
 def decode_noted(body: bytes, content_type: str = "") -> tuple[str, str]:
-    """Decode a page's bytes; also returns a note on any problem with them, usually "".
+    """Decode a page's bytes; also returns a note on any problem, or "" if there is none.
 
     A UTF-8 label is checked against the bytes, because it is the default of every editor.
     """

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 FOLDED_MARK = "data-folded"
 """Marks an element that a control on the page opens."""
 
-_NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 # The elements that trafilatura expects; lxml.html's own lookup makes a Python call for each.
 _LOOKUP = etree.ElementDefaultClassLookup(element=html.HtmlElement)
 
-# A parsed tag takes about 500 bytes, so a compressed body that consists of tags would take
+# A parsed tag takes about 500 bytes, so a compressed body that consists only of tags would take
 # gigabytes. The longest articles and lists have 60,000 tags and a few megabytes.
 MAX_TAGS = 150_000
 _MAX_BYTES = 5_000_000

@@ -145,7 +145,7 @@ class Scale:
         if len(read) < MAJORITY * len(self._declared):
             shown = round(self._declared_words * len(read) / len(self._declared))
             self.needs_scripts = (
-                f"it declares an article of {self._declared_words} words but shows {shown} of them"
+                f"the page declares an article of {self._declared_words} words but shows {shown}"
             )
             self.notes.append(self.needs_scripts)
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # getaddrinfo blocks a thread until the name server answers. This pool is larger than asyncio's
 # default (CPU count + 4), so that a few names that never resolve do not delay the others.
-_THREADS = 16
+_MAX_THREADS = 16
 # How long an answer is cached, in seconds: a page looks up the same few names dozens of times.
 _CACHE_S = 60.0
 _TIMEOUT_S = 10.0
@@ -43,7 +43,7 @@ class SystemResolver:
     """The operating system's resolver, with a short-lived cache; one request per name at a time."""
 
     def __init__(self) -> None:
-        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="resolve")
+        self._threads = ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="resolve")
         self._answers: dict[str, tuple[float, asyncio.Task[Sequence[Address]]]] = {}
 
     async def __call__(self, host: str) -> Sequence[Address]:

@@ -225,7 +225,7 @@ class Guard:
         """Parse a URL; raises Refused if it breaks a rule that can be checked without DNS."""
         parsed = parse(url)
         if parsed is None or parsed.scheme not in WEB_SCHEMES | WEBSOCKET_SCHEMES:
-            raise Refused(f"not a web address: {url[:200]!r}", hint="Give a full http(s) URL.")
+            raise Refused(f"not a web address: {url[:200]!r}", hint="Use a full http(s) URL.")
         self.check(parsed.host, parsed.port)
         return parsed
 
@@ -245,10 +245,10 @@ class Guard:
             raise Refused("a host name cannot have an empty part")
         if host.rstrip(".") in _BROWSER_SERVICES:
             raise Refused(
-                f"{host} is used only by the browser itself", hint="Pages do not need it."
+                f"{host} is used only by the browser itself", hint="Pages do not need this host."
             )
         if _any_matches(self._denied, host, port):
-            hint = "Remove it from --deny to reach it."
+            hint = f"Remove {host} from --deny to reach it."
             raise Refused(f"{host} is on the deny list", hint=hint)
         if self._allowed and not _any_matches(self._allowed, host, port):
             raise Refused(f"{host} is not on the allow list", hint=f"Add {host} to --allow.")
@@ -278,7 +278,7 @@ class Guard:
         self, host: str, port: int, found: tuple[Address, ...]
     ) -> tuple[Address, ...]:
         if port == self.own_port and any(a.is_loopback for a in found):
-            raise Refused(f"port {port} is the guard itself")
+            raise Refused(f"port {port} belongs to the guard itself")
         named, literal = self.is_named(host, port), _is_address(host)
 
         def permits(address: Address, kind: AddressKind) -> bool:

@@ -150,8 +150,8 @@ class HttpClient:
         """Fetch `url` with `params` added to its query.
 
         Raises Refused, DeadlineExceeded (`deadline` in seconds covers redirects, retries and
-        the body), ConnectFailed, TooLarge, BadResponse. With a `pace`, waits for the host; with
-        `cached`, a cached page that is still fresh under RFC 9111 is not requested again.
+        the body), ConnectFailed, TooLarge, BadResponse. With a `pace`, this waits for the host;
+        with `cached`, a cached page that is still fresh under RFC 9111 is not requested again.
         """
         parsed = parse(url)
         if parsed is not None:

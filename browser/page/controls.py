@@ -146,7 +146,7 @@ async def check_toggled(driver: PageDriver, target: Target, before: ControlState
         return ""
     on, word = after["on"]
     if on == "mixed":
-        return "but it is still mixed"
+        return "but its state is still “mixed”"
     return f"but it is still {word}" if on else f"but it is still not {word}"
 
 

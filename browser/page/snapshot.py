@@ -245,7 +245,7 @@ FIND_CHARS = 4_000  # about 1,000 tokens
 MAX_FOUND_LINES = 20  # if there are more matches, the search should be narrowed
 MAX_ROW_LINES = 6  # a repeated row of up to this many lines is shown in full
 _FIELD_ROLES = frozenset({"checkbox", "combobox", "select", "spinbutton", "switch", "textbox"})
-_MEASURES = re.compile(r"\d+×\d+(?: at -?\d+,-?\d+)?(?: in \d+×\d+)?")
+_SIZE_AND_POSITION = re.compile(r"\d+×\d+(?: at -?\d+,-?\d+)?(?: in \d+×\d+)?")
 """Matches the size and position of a control, which are not part of the page's text."""
 _CONTROL_MARKS = re.compile(r"\[(?:f\d+)?e\d+(?: \w+)?:? ?|\]")
 _NO_ADJACENT_DIGIT = r"(?!(?<=\d)\d)"  # only whole numbers match: 12 is not found in 1234
@@ -281,7 +281,7 @@ def find_lines(lines: list[PageLine], text: str) -> FindResult:
     numbers = [word for word in needle.split() if any(map(str.isdigit, word))]
     by_words = specific and any(
         set(query_terms) <= set(stems[i])
-        and all(_contains(_MEASURES.sub(" ", lines[i].text), word) for word in numbers)
+        and all(_contains(_SIZE_AND_POSITION.sub(" ", lines[i].text), word) for word in numbers)
         for i in ranked
     )
     chosen, formatted = _format_by_region(lines, hits)

@@ -59,7 +59,7 @@ MAX_RESULT_CHARS = 4_000  # of a script's result
 _CODE_FIELDS = frozenset({"text", "tel", "number"})
 """Types of fields that sites use for one-time codes, in addition to password fields."""
 _SUBMITTING_KEYS = frozenset({"Enter", "NumpadEnter", "Return"})
-_PRESSING_KEYS = _SUBMITTING_KEYS | {"Space"}
+_ACTIVATING_KEYS = _SUBMITTING_KEYS | {"Space"}
 """Keys that activate the focused button or link."""
 
 
@@ -441,7 +441,7 @@ class Tab:
                 await target.element.focus()
             frame, element = (target.frame, target.element) if target else (None, None)
             focus = await injected.call(frame or self.page.main_frame, "focusOf", element)
-            if focus["off"] and _PRESSING_KEYS & set(key_names):
+            if focus["off"] and _ACTIVATING_KEYS & set(key_names):
                 what = "it was not pressed" if target else f"{focus['line']} was not pressed"
                 raise ActionError(f"{what}: {focus['off']}", hint=user_input.DISABLED_HINT)
             await user_input.press(self.page, key_names)
@@ -479,7 +479,9 @@ class Tab:
 
         async def perform(target: Target) -> None:
             if to is None and not any(by) and not points:
-                raise ActionError("it has no target", hint="Give `to`, `dx` and `dy`, or a `path`.")
+                raise ActionError(
+                    "the drag has no target", hint="Set `to`, `dx` and `dy`, or `path`."
+                )
             x, y = start = await user_input.hit_point(target, at or (path[0] if path else None))
             if points and (box := await target.element.bounding_box()):
                 stops = [(box["x"] + across, box["y"] + down) for across, down in points]

@@ -63,7 +63,7 @@ _WRONG_FORMAT = (
     "the value does not have the format that this field requires (2026-03-31, 13:45, #ff0000, 42)"
 )
 DISABLED_HINT = "Check what the page requires first."
-_FORMAT_HINT = "Give it in that format."
+_FORMAT_HINT = "Use the format that the field requires."
 # Phrases in Playwright's messages, with our reason and hint.
 _REASON_BY_MESSAGE = (
     ("element is not enabled", "it is disabled", DISABLED_HINT),
@@ -80,7 +80,7 @@ _NOT_PRESSED = "but nothing was pressed"
 
 
 class ClickOptions(TypedDict, total=False):
-    """How to click: which button, how many times, and `at` which point of the element.
+    """How to click: with which button, how many times, and at which point of the element (`at`).
 
     `hold` lists the modifier keys to hold down; the button is held for `seconds` (a long press).
     """
@@ -369,7 +369,7 @@ async def _step_to(target: Target, text: str, before: ControlState) -> None:
     except ValueError:  # a word, such as PM or May
         if before["kind"] == "slider":
             raise ActionError(
-                f"{text!r} is not a number", hint="Give the value as a number."
+                f"{text!r} is not a number", hint="Use a number as the value."
             ) from None
         await keyboard.type(text)
         return
@@ -478,7 +478,7 @@ async def select_text(frame: Frame, text: str, element: ElementHandle | None = N
     arguments = {"text": text, "element": element}
     ends: dict[str, Any] | None = await injected.call(frame, "textEnds", arguments)
     if ends is None:
-        hint = "FIND it, and give its exact text."
+        hint = "FIND the text, and use its exact wording."
         raise ActionError(f"{text!r} is not on the page", hint=hint)
     left, top = 0.0, 0.0  # the frame's position in the main viewport
     if frame.parent_frame is not None:

@@ -23,7 +23,7 @@ _MIN_READS = 3
 _MIN_SHARE = 0.8
 # Sites change; after this time, HTTP is tried again.
 _LIFETIME = timedelta(days=30)
-# Keeps the file small; the sites whose last read is the oldest are dropped first.
+# Keeps the file small; the sites that were read least recently are dropped first.
 _MAX_SITES = 2_000
 
 # After the first number of consecutive timeouts, a site's deadline is multiplied by

@@ -82,7 +82,7 @@ class _Term:
 
     match: str
     weight: float
-    found: int
+    passages: int
     stems: tuple[str, ...]
     foreign: frozenset[str]
 
@@ -259,14 +259,14 @@ def _terms(db: sqlite3.Connection, text: str) -> list[_Term]:
         weight = math.log(1 + (passages - found + 0.5) / (found + 0.5))
         terms.append(_Term(f"({match})", weight, found, tuple(content_words(word)), foreign))
     terms.sort(key=lambda term: -term.weight)
-    specific = [term for term in terms if term.found <= _COMMON_SHARE * passages]
+    specific = [term for term in terms if term.passages <= _COMMON_SHARE * passages]
     # Common words are used only if no other word is found: they may be the folder's topic.
-    return (specific if any(term.found for term in specific) else terms)[:_MAX_TERMS]
+    return (specific if any(term.passages for term in specific) else terms)[:_MAX_TERMS]
 
 
 def _find(db: sqlite3.Connection, terms: list[_Term], limit: int) -> list[_FileHit]:
     """Return the best files: first those with all terms, then those with the rarest ones."""
-    matches = [term.match for term in terms if term.found]
+    matches = [term.match for term in terms if term.passages]
     if not matches:
         return []
     any_of, passages = " OR ".join(matches), []

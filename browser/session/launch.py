@@ -80,7 +80,8 @@ QUIET_FLAGS = (
     "--disable-gpu",  # without a GPU, Chromium would search for one at every start
 )
 PLAYWRIGHT_FEATURES_OFF = (
-    # The features that Playwright 1.65 turns off (chromiumSwitches), as our flag replaces its flag.
+    # The features that Playwright 1.65 turns off (chromiumSwitches); our flag replaces
+    # Playwright's, so it must repeat them.
     *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades"),
     *("HttpsFirstBalancedModeAutoEnable", "LensOverlay", "MediaRouter", "PaintHolding"),
     *("ThirdPartyStoragePartitioning", "AvoidCorsURLLoaderRestartOnRedirect", "OptimizationHints"),

@@ -135,7 +135,8 @@ def read_xls(body: bytes, url: str, name: str) -> Document:
     ) as error:  # fmt: skip
         if "encrypted" in str(error):
             raise ExtractError(
-                "the workbook is encrypted", hint="Save it without a password, then read it."
+                "the workbook is encrypted",
+                hint="Save a copy without a password, and read the copy.",
             ) from error
         raise ExtractError(f"not readable as a workbook: {error}") from error
     return reader.composer.document(url, "xls", name)

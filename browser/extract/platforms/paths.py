@@ -74,7 +74,7 @@ class RecordPaths:
     items: tuple[RecordPaths, ...] = ()
 
     def records(self, page: SitePage, platform: str) -> tuple[Record, ...]:
-        """Read all records that `at` finds on a page; one without a title and text is left out.
+        """Read all records that `at` finds on a page; those without title and text are left out.
 
         In a reply, every object with the names in `having` is a record.
         """
@@ -227,7 +227,7 @@ class _Values:
         return [v if v.startswith(whole) else join(self.page.url, v) or v for v in found]
 
     def parts(self, inner: RecordPaths) -> list[Any]:
-        """The elements or objects of a kind of record that this one contains."""
+        """The elements or objects inside this one that `inner` describes."""
         if isinstance(self.node, Tag):
             return list(self.node.select(inner.at))
         keys = inner.having.split()

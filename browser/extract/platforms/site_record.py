@@ -77,7 +77,7 @@ def listing(
 
 
 def thread(posts: Iterable[Record], wanted: str | None = None) -> Record:
-    """Return the wanted post, or else the first one; the other posts are added to its items."""
+    """Return the `wanted` post, or else the first one; the other posts are added to its items."""
     rest = list(posts)
     head = next((post for post in rest if post.id == wanted), rest[0])
     return replace(head, items=(*head.items, *(post for post in rest if post is not head)))

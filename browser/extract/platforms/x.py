@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 _STATUS = re.compile(r"/([A-Za-z0-9_]{1,15})/status/(\d+)")
-# `Ann (@ann) on X`, `Ann on X: "…" / X`; in other languages, the name is in another position.
+# `Ann (@ann) on X`, `Ann on X: "…" / X`; in other languages, the name is in a different position.
 _CARD = re.compile(r"(.{1,80}?)(?: \(@\w{1,15}\))? on (?:X|Twitter)(?::.*)?", re.DOTALL)
 _ERROR = "[data-testid=error-detail]"
 _TIME = "a[href*='/status/'] > time"
