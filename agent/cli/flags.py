@@ -158,11 +158,13 @@ _RUN_OPTIONS = tuple(
     for name, field in SETTINGS.items()
     if field.metadata["flag"] is not None and name != "require_verified"  # this is an output flag
 )
+EXPORT_FORMATS = ".md, .html, .pdf, .bib, .zip and more"
+"""Examples of export formats, for help texts; docs/archive.md lists all of them."""
 _OUTPUT_OPTIONS: tuple[Option, ...] = (
     several(
         "--export",
         "FILE",
-        "Also export to FILE: .md .html .pdf .docx .json .csv .bib .xml .warc.gz .zip …",
+        f"Also export to FILE: {EXPORT_FORMATS}.",
         type=PATH,
     ),
     _setting_option("require_verified"),
