@@ -132,7 +132,7 @@ class ResumedCalls:
 
         def unknown() -> Observation:
             self._write("tool.outcome_unknown", place, name=call.name, param=call.param)
-            unknown = unknown_outcome("the run was interrupted while this was in progress")
+            unknown = unknown_outcome()
             result = Observation(call, unknown.data, hint=unknown.hint)
             self._write("tool.result", place, **result_event_data(result))
             return result

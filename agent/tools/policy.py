@@ -232,11 +232,10 @@ def result_event_data(
 _CHECK_EFFECT_HINT: Final = "It is not repeated. Check whether it took effect."
 
 
-def unknown_outcome(why: str) -> ToolResult:
-    """Create the result of a call with an unknown outcome; tells the model to check, not repeat."""
-    return ToolResult(
-        {"error": f"outcome unknown: {why}", "outcome": UNKNOWN}, hint=_CHECK_EFFECT_HINT
-    )
+def unknown_outcome() -> ToolResult:
+    """Create the result of an interrupted call; tells the model to check its effect, not repeat."""
+    why = "outcome unknown: the run was interrupted while this was in progress"
+    return ToolResult({"error": why, "outcome": UNKNOWN}, hint=_CHECK_EFFECT_HINT)
 
 
 def _timeout_error(tool: Tool, seconds: float) -> ToolError | OutcomeUnknown:

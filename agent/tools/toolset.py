@@ -195,9 +195,7 @@ _ECHOED_FIELDS = frozenset({"query", "text", "ref", "error", "url"})
 class ProvenanceCalls:
     """Runs calls, live or from a record, and records the provenance of each observation."""
 
-    def __init__(
-        self, calls: Caller, provenance: Provenance, files: frozenset[str] = frozenset()
-    ) -> None:
+    def __init__(self, calls: Caller, provenance: Provenance, files: frozenset[str]) -> None:
         self._calls = calls
         self._provenance = provenance
         self._files = files
@@ -215,7 +213,7 @@ class ProvenanceCalls:
 
 
 def record_provenance(
-    provenance: Provenance, observation: Observation, files: frozenset[str] = frozenset()
+    provenance: Provenance, observation: Observation, files: frozenset[str]
 ) -> None:
     """Record who wrote the text of an observation.
 

@@ -312,7 +312,7 @@ def _too_many_sources(context: ToolContext) -> ToolError:
     )
 
 
-def read_result(context: ToolContext, page: Page, query: str = "", start: int = 1) -> ToolResult:
+def read_result(context: ToolContext, page: Page, query: str, start: int) -> ToolResult:
     """Show a page that was read: its best passages for a query, or passages starting at `start`."""
     document = page.document or Document(page.url)
     if not (document.text.strip() or page.shown):
