@@ -85,7 +85,7 @@ class LiveView:
             self._usd += event.data.get("usd", 0.0)
         activity = _ACTIVITIES.get(event.type, self._activity)
         if event.type == "tools.offered":
-            self._activities = event.data["activities"]
+            self._activities = event.data.get("activities", {})
         elif event.type == "tool.call":
             name = event.data["name"]
             activity = self._activities.get(name) or name.lower().replace("_", " ")
