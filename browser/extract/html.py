@@ -328,8 +328,8 @@ class _Body:
         return [block for n, block in rows if self._is_title(block) or self._is_byline(n)]
 
     def _blocks_in(self, extracted: str) -> list[bool]:
-        known = set(word_runs(word_list(extracted)))
-        lines = {tuple(word_list(line)) for line in extracted.split("\n")}
+        rows = [tuple(word_list(line)) for line in extracted.split("\n")]
+        known, lines = set(word_runs([*itertools.chain(*rows)])), set(rows)
         kept = []
         for words in self._word_lists:
             runs = word_runs(words)
