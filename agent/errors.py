@@ -230,7 +230,7 @@ class ArchiveDamaged(JournalError):
     """A run archive was changed, is truncated, or is not an archive."""
 
     exit_code = 8
-    hint = "Get a new copy, or recreate it with `research export RUN FILE.zip`."
+    hint = "Get a new copy of the archive, or recreate it with `research export RUN FILE.zip`."
 
 
 class InternalError(ResearchError):

@@ -151,7 +151,7 @@ def retry(jobs: Jobs, job_ids: tuple[str, ...]) -> None:
 @option("--keep", "DAYS", "Remove all jobs that ended more than DAYS ago.", type=DAYS)
 @with_jobs
 def rm(jobs: Jobs, job_ids: tuple[str, ...], keep: int | None) -> None:
-    """Remove finished jobs from the list, by id or by age. Their runs are kept."""
+    """Remove finished jobs from the list, by id or by age. The jobs' runs are kept."""
     if not job_ids and keep is None:
         raise click.UsageError("Specify job ids, or use --keep DAYS.")
     for name in job_ids:

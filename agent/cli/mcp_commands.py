@@ -167,7 +167,7 @@ def _address(server: NamedServer) -> str:
 def add(name: str, reached: tuple[str, ...], data_dir: Path, **flags: Any) -> None:
     """Add an MCP server called NAME, given its URL or a command with arguments.
 
-    Its current tools are allowed. A tool needs approval again if its definition changes.
+    The server's current tools are allowed. A tool needs approval again if its definition changes.
     """
     place = servers_path()
     rows = read_servers(place) if place.is_file() else {}
@@ -207,7 +207,7 @@ def remove(name: str) -> None:
     rows = read_servers(place) if place.is_file() else {}
     if name not in rows:
         hint = "`research mcp list` shows the servers and their files."
-        raise UsageError(f"{place} has no server {name!r}", hint=hint)
+        raise UsageError(f"no server named {name!r} in {place}", hint=hint)
     del rows[name]
     print(f"removed {name} from {write_servers(rows)}")
 

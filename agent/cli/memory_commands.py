@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from agent.cli.flags import (
     FILE,
@@ -25,7 +26,6 @@ from agent.cli.flags import (
     blocks_option,
     calendars_option,
     complete_option,
-    is_given,
     json_option,
     number_option,
     option,
@@ -208,7 +208,9 @@ def preview(store: Memory, question: str, session: str | None) -> None:
 def graph(place: MemoryPlace, output: Path | None) -> None:
     """Show the links between memories, strongest first, or write them to a file."""
     if output is not None and output.suffix not in (".graphml", ".mmd"):
-        raise UsageError(f"cannot write a graph as {output.name!r}", hint="Use .graphml or .mmd.")
+        raise UsageError(
+            f"{output.name!r} is not a graph file", hint="Use the extension .graphml or .mmd."
+        )
     with memory_at(place) as store:
         found = store.graph()
     if not found.links:
@@ -230,8 +232,9 @@ def delete(ctx: click.Context, /, *, yes: bool) -> None:
     """Permanently delete everything in the namespace (--namespace), including conversations."""
     place: MemoryPlace = ctx.obj
     namespace = place[1]
-    # A namespace from the settings file is not enough; it must be given on the command line.
-    if not is_given(ctx, "namespace"):
+    # A namespace from the settings file is not enough: a flag or variable must name it.
+    group = ctx.parent or ctx
+    if group.get_parameter_source("namespace") is ParameterSource.DEFAULT:
         raise click.UsageError("Specify the namespace to delete: --namespace NAME.")
     if not yes:
         click.confirm(f"Permanently delete everything in {namespace!r}?", abort=True, err=True)
@@ -281,7 +284,7 @@ async def _dream(store: Memory, seconds: float, model_name: str | None, settings
             model = await open_model(stack, model_name, settings, os.environ)
             if not takes(model, Task.BACKGROUND):
                 raise UsageError(
-                    f"{model.name} cannot write insights", hint="Use a language model."
+                    f"{model.name} cannot write insights", hint="Choose a language model."
                 )
         runner = JobRunner(store, memory_name(settings), model)
         await runner.finish_killed_runs(settings.data)

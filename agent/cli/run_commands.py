@@ -212,7 +212,7 @@ def usage(data_dir: Path, *, as_json: bool) -> None:
 @click.argument("thumb", type=click.Choice(["up", "down"]))
 @data_dir_option
 def feedback(run: str, thumb: Any, data_dir: Path) -> None:
-    """Rate RUN up or down. This changes the scores of the skills that it used."""
+    """Rate RUN up or down. The rating changes the scores of the skills that RUN used."""
     events = list(read_events(Runs(data_dir).find(run).journal))
     names = [name for e in events if e.type == "skills.given" for name in e.data["names"]]
     # Skills are scored in the memory that the run used, even if the settings have since changed.

@@ -197,7 +197,7 @@ def add(name: str, settings: tuple[str, ...], kind: str | None, allow: tuple[str
 @channels.command()
 @click.argument("name")
 def rm(name: str) -> None:
-    """Remove a channel from the settings. Its conversations stay in the data folder."""
+    """Remove a channel from the settings. The channel's conversations stay in the data folder."""
     file = read_file()
     rows = dict(file.get("channels") or {})
     if rows.pop(name, None) is None:

@@ -76,7 +76,7 @@ def show(store: Memory, name: str) -> None:
 @click.argument("name")
 @click.pass_obj
 def enable(place: MemoryPlace, name: str) -> None:
-    """Enable the proposed skill NAME, so that runs can use it. Read its file first."""
+    """Enable the proposed skill NAME, so that runs can use it. Read the skill first."""
     print_text(f"enabled {name}: {enable_skill(_data(place), name) / FILE}")
 
 

@@ -35,11 +35,14 @@ _NONCE_BYTES: Final = 12  # the nonce size specified for AES-GCM
 
 @dataclass(frozen=True, slots=True)
 class SavedLogin:
-    """A saved session. `expires` is the time when its last cookie expires; 0 if unknown."""
+    """A saved session, and when it was saved.
+
+    `expires` is the time when its last cookie expires; 0 if unknown.
+    """
 
     name: str
     origin: str
-    saved: float
+    saved_at: float
     expires: float
 
     @property
@@ -83,7 +86,7 @@ class SavedLogins:
         if not own["cookies"] and not own["origins"]:
             raise UsageError(
                 f"{origin(url)} did not store a session",
-                hint="Log in in that window before you continue.",
+                hint="Log in to the site in the browser window before you continue.",
             )
         key = self._keys.value(name) or base64.b64encode(secrets.token_bytes(32)).decode()
         nonce = secrets.token_bytes(_NONCE_BYTES)

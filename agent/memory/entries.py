@@ -224,6 +224,8 @@ class Entries:
         with self._store.write() as connection:
             found = connection.execute(sa.select(memories).where(*which))
             rows = {row.id: row for row in found}
+            if not rows:
+                return 0
             active = [row for row in rows.values() if row.state == "active"]
             unindex_memories(connection, [(row.id, row.terms) for row in active])
             former = sa.select(history.c.memory, history.c.text).where(history.c.memory.in_(doomed))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
-import threading
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -220,17 +218,6 @@ def is_small(model: str) -> bool:
     """Return whether a model is too small for a tool loop, judging by its name (`qwen2.5:1.5b`)."""
     sizes = [float(size) for size in _SIZE.findall(model.lower().rpartition("/")[2])]
     return bool(sizes) and max(sizes) <= MAX_SMALL_BILLIONS
-
-
-def import_in_background(module: str) -> None:
-    """Import slow modules in advance: a client library takes half a second, prices take a fifth."""
-
-    def load() -> None:
-        with suppress(UsageError):  # reported when the model is created
-            import_module(module)
-
-    if module not in sys.modules:
-        threading.Thread(target=load, daemon=True).start()
 
 
 def remote_model(endpoint: Endpoint, proxy: str | None) -> Model:

@@ -32,9 +32,10 @@ from agent.models.failures import (
     TransientFailure,
     read_failure,
 )
-from agent.models.providers import import_in_background, with_price, without_folder
+from agent.models.providers import with_price, without_folder
 from agent.protocol.native import with_calls
 from agent.protocol.replies import inert, unwrap_reply
+from browser.imports import import_in_background
 from browser.net.transport import certificates
 from browser.retries import MODEL, repeat
 

@@ -177,7 +177,7 @@ def _url_and_key(url: str, environ: Mapping[str, str]) -> tuple[str, bytes]:
             key = base64.b64decode(value.removeprefix(_BASE64_KEY_PREFIX), validate=True)
         except binascii.Error as error:
             raise UsageError(
-                f"a key that begins with {_BASE64_KEY_PREFIX} must continue in base64"
+                f"the part of a key after {_BASE64_KEY_PREFIX} must be base64"
             ) from error
     return parsed.href.removesuffix(parsed.fragment), key
 

@@ -19,12 +19,12 @@ from agent.models.providers import (
     EXTRACTIVE,
     SCRIPTED,
     find_endpoint,
-    import_in_background,
     is_small,
     remote_model,
 )
 from agent.models.router import Router
 from agent.models.scripted import ScriptedModel
+from browser.imports import import_in_background
 from browser.net.egress import Egress, EgressPolicy
 
 if TYPE_CHECKING:

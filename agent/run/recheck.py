@@ -82,8 +82,8 @@ async def recheck(
     addresses, options = service_addresses(load_options(arguments, config=config))
     with open_earlier(str(name), Runs(options.data)) as earlier:
         if not any(quoted_pages(sentence, earlier.report) for sentence in earlier.report.claims):
-            hint = "A recheck requires sentences that are supported by pages."
-            raise UsageError(f"{earlier.name} has nothing to recheck", hint=hint)
+            hint = "Only sentences that are supported by pages can be rechecked."
+            raise UsageError(f"{earlier.name} contains nothing to recheck", hint=hint)
         make = partial(Recheck, earlier=earlier, archive=addresses["archive"])
         question = f"Recheck of {earlier.name}: {earlier.report.question}"
         return await run_question(question, options, Inputs(on_event=on_event, config=config), make)

@@ -13,7 +13,6 @@ from browser.search.chain import Chain
 from browser.search.declared import Declaration
 from browser.search.engines import build_providers, engine_name, keys_from
 from browser.search.state import SearchCache
-from browser.search.zotero import zotero_collection
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -51,6 +50,7 @@ def make_search_chain(
             # Imported here because most runs have no folder, and extraction loads large libraries.
             from browser.extract import extract_for_index  # noqa: PLC0415
             from browser.search.corpus import Corpus  # noqa: PLC0415
+            from browser.search.zotero import zotero_collection  # noqa: PLC0415
 
             collection = zotero_collection(options.corpus, os.environ)
             if collection:

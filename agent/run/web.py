@@ -18,6 +18,7 @@ from agent.run.search_chain import make_search_chain, report_indexing
 from agent.run.settings import learned_habits, local_files, logged_in_sites
 from agent.tools.context import Web, no_record
 from browser.errors import AttachFailed, BrowserError, BrowserMissing, SessionError
+from browser.extract import prepare
 from browser.net.egress import Egress, EgressPolicy
 from browser.net.http import HttpClient
 from browser.net.polite import Polite
@@ -205,6 +206,8 @@ class _LazyBrowser:
 
     async def _open(self) -> Browser:
         from browser.session.session import Browser  # noqa: PLC0415 - Playwright only where it is used
+
+        prepare()
 
         options = self._options
 

@@ -43,7 +43,7 @@ PAGE_RESPONSE_SECONDS: Final = 30.0
 class Busy(ResearchError):
     """`at_once` runs are already running."""
 
-    hint = "Wait until one ends, or stop one. `research serve --at-once N` allows more."
+    hint = "Wait until a run ends, or stop one. `research serve --at-once N` allows more runs."
 
 
 MAX_BLOCKING_CALLS: Final = 32

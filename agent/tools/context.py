@@ -150,7 +150,7 @@ class Web:
         if not self.silent_tabs:
             return ToolError("no page is open", hint=hint)
         why = "the user's active tab does not respond: it is busy, or a dialog is open in it"
-        return ToolError(why, hint="READ without url to look for it again, or OPEN an address.")
+        return ToolError(why, hint="READ without url to try the tab again, or OPEN an address.")
 
     async def read_tab(self) -> Page:
         """Read the current state of the open page: the run's tab, or the user's page.

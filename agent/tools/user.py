@@ -9,7 +9,7 @@ from pydantic import Field
 from agent.errors import ToolError
 from agent.guard.provenance import site_of
 from agent.tools.context import CALL_PLACE
-from agent.tools.registry import ToolResult, ToolSource, reading_tool, sends_nothing
+from agent.tools.registry import ToolResult, reading_tool, sends_nothing
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -23,7 +23,8 @@ _ASSUME_HINT = "Assume the most likely meaning, and say so in the answer."
     "ASK_USER",
     "asks the user one question, once: only if the request is ambiguous and no page can tell.",
     sends=sends_nothing,
-    source=ToolSource.SYSTEM,
+    activity="asking you",
+    source="system",
 )
 async def ask_user(
     context: ToolContext, *, question: Annotated[str, Field(min_length=1, max_length=400)]
@@ -110,7 +111,7 @@ async def require_approval(
             why = f"needs approval to {effect}, and the user did not reply"
             raise refusal(context, tool, why, undone=act)
         if not reply:
-            raise refusal(context, tool, f"the user refused to let it {effect}")
+            raise refusal(context, tool, f"the user refused permission to {effect}")
         note("the user, for the site" if reply == "site" else "the user")
         if reply == "site" and site:
             context.approved_sites.add(site)

@@ -14,6 +14,7 @@ from browser.extract.documents.mail import read_mail, saved_page
 from browser.extract.html import extract
 from browser.extract.sniff import BINARY, decode, sniff
 from browser.extract.text_formats import read_text
+from browser.imports import import_in_background
 from browser.net.url import host
 
 if TYPE_CHECKING:
@@ -25,7 +26,12 @@ __all__ = ["extract", "extract_body", "extract_for_index"]
 _MAX_UNPACKED_BYTES = 24 * 1024 * 1024
 
 
-def extract_body(body: bytes, content_type: str = "", url: str = "") -> Document:
+def prepare() -> None:
+    """Load the libraries that read articles (a tenth of a second) while a page is on its way."""
+    import_in_background("trafilatura")
+
+
+def extract_body(body: bytes, content_type: str, url: str) -> Document:
     """Read HTML, PDF, office documents, e-books, mail, text, data, feeds, or an archive of these.
 
     `content_type` is the HTTP header; if the bytes contradict it, the bytes decide. `Document.kind`

@@ -225,7 +225,6 @@ def read_metadata(root: etree._Element, url: str, nodes: Sequence[Node]) -> Meta
         language=_language(root, meta, node),
         site=first("og:site_name", "application-name") or (publishers[0] if publishers else None),
         canonical_url=_canonical(root, meta, url),
-        description=first("og:description", "description", "twitter:description"),
         publication=read_publication(meta),
     )
     types = {kind.lower() for n in nodes for kind in node_types(n)}

@@ -193,7 +193,7 @@ def _read_feed(text: str, url: str, name: str) -> Document:
     date = _field(channel, "pubdate", "updated", "lastbuilddate", "date")
     return Document(
         url=url, title=_field(channel, "title") or name, text=body, markdown=body, kind="feed",
-        description=_field(channel, "description", "subtitle") or None, links=tuple(links),
+        links=tuple(links),
         language=_field(channel, "language") or None, modified=iso_date(date),
     )  # fmt: skip
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FOLDED_MARK = "data-folded"
 """Marks an element that a control on the page opens."""
 
-_NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 # The elements that trafilatura expects; lxml.html's own lookup makes a Python call for each.
 _LOOKUP = etree.ElementDefaultClassLookup(element=html.HtmlElement)
 

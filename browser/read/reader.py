@@ -26,7 +26,7 @@ from browser.errors import (
     SessionError,
     TooLarge,
 )
-from browser.extract import add_platform_record, extract_body, may_be_platform
+from browser.extract import add_platform_record, extract_body, may_be_platform, prepare
 from browser.extract.hidden import strip_hidden
 from browser.extract.html import extract
 from browser.extract.links import embedded_pdf
@@ -193,6 +193,7 @@ class Reader:
         return page
 
     async def _get(self, requested: str, url: str, until: float) -> Page:
+        prepare()
         response = await self._http.get(url, deadline=_remaining(until))
         page = await asyncio.to_thread(_page_from_response, requested, response)
         if page.outcome is not Outcome.OK:  # it must not come from the cache next time

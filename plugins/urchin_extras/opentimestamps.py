@@ -138,7 +138,7 @@ def _ask_one(node: Any, calendar: str, method: str, proxy: str | None) -> Any:
     url = f"{calendar.rstrip('/')}/{path}"
     status, reply = send_request(method, url, _HEADERS, node.msg if posts else None, proxy)
     if status == HTTPStatus.NOT_FOUND and not posts:
-        raise TimestampFailed(f"{calendar} has no block for it yet")
+        raise TimestampFailed(f"{calendar} has no Bitcoin block for the timestamp yet")
     if status != HTTPStatus.OK:
         raise TimestampFailed(f"{calendar} returned no timestamp: HTTP {status}")
     try:

@@ -95,7 +95,7 @@ def with_platform(document: Document, body: bytes, url: str) -> Document:
     """
     record, known = record_of(url, body), platform_at(url)
     if record is None and known is not None:
-        note = f"no {known.name} record found on this page: read as a plain page"
+        note = f"no {known.name} record found on this page, so it was read as a plain page"
         return replace(document, notes=(*document.notes, note))
     return document if record is None else _add_missing_items(document, record)
 
