@@ -44,8 +44,8 @@ class Selector:
     """A subject and, from right to left, its context: each compound with the combinator after it.
 
     `key` is the subject's rarest name, for the rule index; `above` contains the names that the
-    subject's ancestors must have. If `is_bare` is true, the selector matches if the subject's names
-    do.
+    subject's ancestors must have. If `is_bare` is true, the subject's names alone decide whether
+    the selector matches.
     """
 
     subject: Compound
@@ -235,7 +235,7 @@ def _media_matches(query: str) -> bool:
 
 
 class _Index:
-    """Rules by their subject's rarest name; results are cached by an element's set of names."""
+    """An index of rules by their subject's rarest name; caches the rules for each set of names."""
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._by_key: dict[str, list[Rule]] = {}
@@ -248,7 +248,7 @@ class _Index:
         return "*" in self._by_key or not self._by_key.keys().isdisjoint(names)
 
     def rules_for(self, names: frozenset[str]) -> list[Rule]:
-        """The rules whose subject has only names from this set; the strongest one is last."""
+        """The rules whose subject has only names from this set, by ascending precedence."""
         found = self._found.get(names)
         if found is None:
             tried = [rule for name in ("*", *names) for rule in self._by_key.get(name, ())]

@@ -45,7 +45,7 @@ _MIN_FACT_ROWS = 2
 
 @dataclass(slots=True, eq=False)
 class Region:
-    """A subtree that its `mark` makes look like a frame: a tag or role (if `hard`), or a class."""
+    """A subtree that looks like a frame: its `mark` is a tag or role (if `hard`), or a class."""
 
     node: etree._Element
     parent: Region | None
@@ -91,7 +91,8 @@ class Regions:
     def count(self, chars: int, linked: int, *, is_prose: bool) -> None:
         """Add a block's character counts (all, and those in links) to all open regions.
 
-        Links are counted only for the page, as navigation and product lists are mostly links.
+        Text in links counts only towards the page's total, as navigation and product lists are
+        mostly links.
         """
         self._sums["", False] += chars
         chars -= linked
