@@ -229,7 +229,7 @@ class Budget:
         """Return a budget for one of `parts`: equal shares of steps and money, and the full time.
 
         One part combines the results and takes no steps, so the other parts share the steps.
-        `place` names the loop that spends the budget.
+        `place` identifies the loop that uses the budget.
         """
         max_usd = None
         if self.max_usd is not None:

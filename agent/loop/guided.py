@@ -1,11 +1,11 @@
-"""Guided mode: code searches and reads; a small language model only picks the answer's words.
+"""Guided mode: rules direct the research; a small language model only picks the answer's words.
 
 A model with a few billion parameters cannot drive a tool loop, but it can find an answer in
-passages. The model is asked once, with a few short passages. Its answer is used only if code can
-verify it: a passage contains its words, and the question's names and figures are on the same page,
-or in a passage that mentions this page's title. If the passages only identify the subject of the
-question, the model names the subject, code looks it up, and the model is asked again (a second
-hop).
+passages. The model is asked once, with a few short passages. Its answer is used only if it passes
+these checks: a passage contains its words, and the question's names and figures are on the same
+page, or in a passage that mentions this page's title. If the passages only identify the subject of
+the question, the model names the subject, a second search looks it up, and the model is asked again
+(a second hop).
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class AnswerLocation(NamedTuple):
 
 
 class GuidedModel(ModelWrapper):
-    """A model that does the research in code; the inner model only picks the answer's words."""
+    """A model that researches by fixed rules; its inner model only picks the answer's words."""
 
     sees = False
     native = False
@@ -143,7 +143,7 @@ class GuidedModel(ModelWrapper):
         return selected
 
     def takes(self, task: Task) -> bool:  # noqa: ARG002 - the same for all
-        """Return False for every task: code does the planning, and answers are not judged."""
+        """Return False for every task: planning follows rules, and answers are not judged."""
         return False
 
 

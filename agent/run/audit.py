@@ -134,7 +134,7 @@ class Audit(Run):
         """Find another page for each sentence that is not supported by the pages that it cites.
 
         Returns the verdicts by sentence. If the most similar page contains the sentence's words,
-        code decides; otherwise the judge does.
+        the rules decide; otherwise the judge does.
         """
         evidence, found = judge.evidence, {}
         near = await asyncio.to_thread(_nearest_on_other_pages, checked, evidence)

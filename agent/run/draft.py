@@ -420,8 +420,8 @@ async def find_archived(
 ) -> tuple[str, str]:
     """Ask the Wayback Machine for the copy of a page that is nearest to a given time.
 
-    Returns the copy's address ("" if there is none), and why the Wayback Machine could not be
-    reached.
+    Returns the copy's address ("" if there is none), and the reason if the Wayback Machine could
+    not be reached.
     """
     near = f"&timestamp={at:%Y%m%d%H%M%S}" if at else ""
     path = f"/wayback/available?url={quote(url, safe='')}{near}"
@@ -464,9 +464,9 @@ def _compare(ref: DraftReference, work: Mapping[str, Any], checked: CheckedRefer
 def _wrong_authors(ref: DraftReference, names: Sequence[str]) -> str:
     """Describe how the cited authors differ from the authors of a work; empty if they agree.
 
-    BibTeX lists the authors. A free-text reference is wrong if it begins with a name (`Brask, H.`)
-    and contains none of the work's authors; if it has only an address or a title, there is nothing
-    to compare.
+    A BibTeX reference lists its authors. A free-text reference is wrong if it begins with a name
+    (`Brask, H.`) and contains none of the work's authors; if it has only an address or a title,
+    there is nothing to compare.
     """
     known = [" ".join(words(name)) for name in names]
     if not known:

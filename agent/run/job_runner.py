@@ -160,7 +160,10 @@ def event_time_ms(event: Event) -> int:
 
 @dataclass(frozen=True, slots=True)
 class BackgroundJobs:
-    """The jobs of this process's run; if it is killed after its answer, they can still be run."""
+    """The jobs of this process's run.
+
+    If the process is killed after the answer, another process can still run them.
+    """
 
     notes: JobNotes
     _services: RunServices

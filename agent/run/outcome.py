@@ -357,7 +357,7 @@ def _join_first(items: Iterable[str], between: str) -> str:
 
 
 def _without_not_found(text: str) -> tuple[str, bool]:
-    """Remove `NOT_FOUND` from the beginning of an answer; also returns whether it was there."""
+    """Remove `NOT_FOUND` from the beginning of an answer; also returns whether it was present."""
     stripped = text.strip().lstrip("*_`# ")
     if not stripped.startswith(NOT_FOUND):
         return text, False
