@@ -208,9 +208,9 @@ def second_hop(name: str, leading: Passage, question: str) -> str:
 def lacks_requested_place(found: AnswerLocation, question: str) -> bool:
     """Whether the question asks for a kind of place ("in what city") that is not in the passage.
 
-    If so, the words found probably do not name the place, but can be used to look it up. This
-    applies to 7 of 9 two-hop development questions, and to 1 of 300 one-hop questions, for which
-    the second hop finds the same answer.
+    If so, the words found probably do not name the place, but can be used to look the place up.
+    This applies to 7 of 9 two-hop development questions, and to 1 of 300 one-hop questions, for
+    which the second hop finds the same answer.
     """
     asked = analyse(question)
     asks_for_place = asked.kind is AnswerKind.PLACE and bool(asked.focus)

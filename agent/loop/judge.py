@@ -385,7 +385,7 @@ def read_verdicts(
 ) -> tuple[dict[ClaimKey, Verdict], Answers | None]:
     """Read a judge's reply, which has one numbered line per claim; other claims stay undecided.
 
-    Returns the verdicts and, if the reply contains it, how far the answer addresses the question. A
+    Returns the verdicts and, if stated in the reply, how far the answer addresses the question. A
     claim becomes undecided if the quote occurs only on a page that the claim does not cite.
     """
     cases = list(claims.items())
@@ -452,7 +452,7 @@ def read_disputes(reply: str, answer: str, rivals: Iterable[Passage]) -> list[di
 def _needs_quotation(
     verdict: Verdict | None, claim: str, cited: Sequence[Passage], evidence: Evidence
 ) -> bool:
-    """Whether there is no verdict, or its quotation is not about the claim."""
+    """Whether there is no verdict, or the verdict's quotation is not about the claim."""
     if verdict is None or (verdict.state is VerdictState.DONE and not verdict.quotes):
         return True
     sources = [evidence.source(n) for n in _source_numbers(cited)]

@@ -223,7 +223,7 @@ def _with_other_pages(
 def _paragraphs_of(claims: Iterable[str], text: str) -> str:
     """Return the paragraphs of a draft that contain claims, each with its heading.
 
-    The judge needs them to know what “he” and “it” mean.
+    The judge needs the paragraphs to know what “he” and “it” mean.
     """
     beginnings = [claim[:_CLAIM_PREFIX_CHARS] for claim in claims]
     kept: dict[str, None] = {}

@@ -117,7 +117,7 @@ class JobNotes:
 
 @dataclass(frozen=True, slots=True)
 class PendingJobs:
-    """The unfinished jobs of one run: their inputs, and which of them have been done.
+    """The unfinished jobs of one run: their inputs, and the jobs that are already done.
 
     `builder` contains the run's results; `ended_ms` is the time at which it ended, in milliseconds
     since the epoch.

@@ -237,7 +237,7 @@ class ReportBuilder:
         return [Dispute(data["text"], data["passage"], data["quote"]) for data in found]
 
     def _name_primary_sources(self, report: Report) -> None:
-        """Add the primary source and whether it agrees to sentences from secondary sources."""
+        """For sentences from secondary sources, add the primary source and whether it agrees."""
         sources = SourceList(report.sources)
         for sentence in report.sentences:
             data = self._primary.get(sentence.text)
