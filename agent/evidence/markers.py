@@ -261,7 +261,7 @@ def sentences_with_markers(
 
 
 def _follows_sentence(plain: str) -> bool:
-    """Return whether a word after `plain`, on the same line, would begin a sentence."""
+    """Return whether a word added to the last line of `plain` would begin a new sentence."""
     before = plain.rpartition("\n")[2].rstrip(_SEPARATORS)
     return bool(before) and len(sentences(f"{before} A")) > len(sentences(before))
 

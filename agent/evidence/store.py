@@ -134,7 +134,7 @@ class Evidence:
         return self._loops[number]
 
     def join_loops(self, text: str) -> str:
-        """Unify the ids in `text`, written by one loop, of pages that several parallel loops read.
+        """Unify the ids of pages that several parallel loops read, in `text` written by one loop.
 
         Each such page gets its id from the loop with the lowest number, regardless of which loop
         read it first. From now on, the run can look up the loops' pages by URL.
