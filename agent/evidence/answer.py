@@ -139,8 +139,8 @@ class SourceList:
 def is_about_search(sentence: str) -> bool:
     """Return whether a sentence only reports what the search did not find.
 
-    Used only for sentences without a citation, since a sentence that cites something is a claim.
-    English only: `I found no figure for 2023.`, `The sources do not say who built it.`
+    It is used only for sentences without a citation, since a sentence that cites something is a
+    claim. English only: `I found no figure for 2023.`, `The sources do not say who built it.`
     """
     keys = token_keys(sentence)
     if not any(map(is_negation, keys)):
@@ -458,8 +458,8 @@ class SupportFinder:
     ) -> Iterator[tuple[int, str]]:
         """Yield verbatim quotes with their source numbers.
 
-        These are the verdict's quotes, the inputs of computed sources and, for each other citation,
-        the most similar sentence.
+        The quotes are those in the verdict, the inputs of computed sources and, for each other
+        citation, the most similar sentence.
         """
         quoted_source = self._source_number(verdict) if verdict.quote else 0
         if quoted_source:

@@ -116,7 +116,7 @@ def passages_in_place(
 def supporting_quotes(claim: str, quotes: Sequence[str], judged: Sequence[str] = ()) -> list[str]:
     """Return a source's quotes that support a claim, literally or as quoted by the judge.
 
-    If there are none, return the most similar quote.
+    If no quote supports it, return the most similar one.
     """
     named = [[quote for quote in quotes if find_words(words, quote)] for words in judged]
     if found := dict.fromkeys(min(some, key=len) for some in named if some):

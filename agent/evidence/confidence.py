@@ -146,9 +146,9 @@ def cross_check(
 ) -> Iterator[tuple[Source, Verdict]]:
     """Check a sentence against every page that was read, except those in `supported_by`.
 
-    Yields the sources that support or contradict it. Search results are left out, since they lack
-    context. So are earlier states of a page, and pages of the same site as they were before an
-    action, if the supporting text was seen after it.
+    Yields the sources that support or contradict it. Search results, which lack context, and
+    earlier states of a page are left out. If the supporting text was seen after an action, pages of
+    the same site as they were before the action are also left out.
     """
     for source in other_sources(evidence, supported_by):
         passages = tuple(evidence.search(sentence, PASSAGES_CHECKED, source.n))

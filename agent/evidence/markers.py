@@ -165,9 +165,9 @@ UNKNOWN_HEADING = "What is not known"
 class AnswerPart:
     """A part of an answer: `prefix` (list bullet, blockquote marker), `text`, `suffix` (line ends).
 
-    `verbatim` parts (code, rules, blank lines) stay unchanged. They make no claims. Neither do
-    headings, table headers and lines that end with a colon (`claims` is false), but their markers
-    are read. `head` contains the column names of a table row.
+    `verbatim` parts (code, rules, blank lines) stay unchanged and make no claims. `claims` is also
+    false for headings, table headers and lines that end with a colon, but their markers are read.
+    `head` contains the column names of a table row.
     """
 
     kind: Literal["prose", "row", "verbatim"]

@@ -98,9 +98,9 @@ class Evidence:
     and that hash would not cover text added later.
 
     Parallel loops each have their own `Evidence` with its own range of numbers, so a source's
-    number never depends on which loop was faster. Each can look up any source. When they are done,
-    `join_loops` assigns a single id to a page that several of them read. `question` is the run's
-    question.
+    number never depends on which loop was faster. Each loop can look up any source. When all
+    loops are done, `join_loops` assigns a single id to a page that several of them read. `question`
+    is the run's question.
     """
 
     def __init__(

@@ -253,7 +253,7 @@ class Ranking:
     def closest(self, limit: int) -> list[Candidate]:
         """Return the best candidates from different relevant passages, best first.
 
-        They are shown rather than quoted, so any line is acceptable, including code or a list item.
+        They are not quoted as the answer, so any line is acceptable, including code or a list item.
         If a candidate is a question in the page text, as in an interview, the passage that answers
         it is returned instead. The passage's other words and its page's rank in the search results
         affect the score. A bridge sentence directly follows the candidate that depends on it.
@@ -550,7 +550,8 @@ def kind_score(text: str, question: Question) -> float:
 def requested_values(text: str, question: Question) -> frozenset[str]:
     """Return the words in a text's dates, numbers or names, depending on the question's kind.
 
-    Those in the question itself are omitted. For other kinds, the result is empty. English only.
+    Words in the question itself are omitted. If it asks for anything else, the result is empty.
+    English only.
     """
     known = set(words(question.text))
     match question.kind:

@@ -178,7 +178,7 @@ class Researcher:
     def _first_searches(self, research: Research) -> list[Call]:
         """Run the searches that the user approved, otherwise search for the question.
 
-        This is skipped if a file, a URL in the question or the page in view already answers it.
+        No search runs if a file, a URL in the question or the page in view already answers it.
         """
         conversation, question = research.conversation, research.question
         is_answered = bool(conversation.observations) and not research.ranking.is_insufficient

@@ -61,7 +61,7 @@ class UnrephrasedInsight:
 def is_due(entries: Entries) -> bool:
     """Return whether the interval has passed since both the last consolidation and the last run.
 
-    This is checked at the end of a run. A user who asks several questions in a row does not have to
+    It is called at the end of a run. A user who asks several questions in a row does not have to
     wait for consolidation in between.
     """
     last, seen = _last(entries)
