@@ -39,7 +39,8 @@ MAX_DAYS = 1_000_000
 MIN_TOKENS = 1_000
 """Minimum token limit for a run: fewer are not enough for one call."""
 ToolSource = Literal["domain", "mcp", "memory", "system"]
-"""The tool sources, each of which can be disabled."""
+"""Where a tool comes from; the user can disable each source (`--tool-sources`)."""
+TOOL_SOURCES: tuple[ToolSource, ...] = get_args(ToolSource)
 APPROVABLE = ("click", "type", "submit", "upload", "download", "login")
 """Actions on a site that can be approved before a run (`--yes ACT@SITE`)."""
 RECORDINGS = (".webm", ".har")
@@ -268,8 +269,8 @@ class Options:
         "TARGET",
     )
     tool_sources: Annotated[tuple[ToolSource, ...], Before(_parse_names)] = setting(
-        ("domain", "mcp", "memory", "system"),
-        "Tool sources to enable: domain, mcp, memory, system (default: all).",
+        TOOL_SOURCES,
+        f"Tool sources to enable: {', '.join(TOOL_SOURCES)} (default: all).",
         "A,B",
     )
     tool_allow: _Names = setting(

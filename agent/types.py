@@ -67,6 +67,16 @@ class ToolTrait(StrEnum):
     """Its result only confirms what was requested; it contains no text whose origin matters."""
     REPORTS = "reports"
     """Its success message is part of the answer, because the user requested its effect."""
+    ON_PAGE = "on_page"
+    """It uses the page that is open in the browser."""
+    SHOWS_PAGE = "shows_page"
+    """It shows the open page, or its changes; only the newest such result is up to date."""
+    SEARCHES = "searches"
+    """It lists search results, which must be read before they are good evidence."""
+    REMEMBERS = "remembers"
+    """It saves or returns memories."""
+    HAS_EVENTS = "has_events"
+    """Its searches and pages have events of their own, so progress does not show its result."""
 
 
 @dataclass(frozen=True, slots=True)

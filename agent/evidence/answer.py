@@ -49,7 +49,7 @@ _SNIPPET_DIFFERS = "its only source is a search result, which does not contain t
 _PAGE_DIFFERS = f"{_SNIPPET_ONLY} its page was read but does not contain this wording"
 
 _NO_STEP = "no step of the run performed this action"
-_NO_EFFECT_SEEN = "the action was started, but no page seen since shows that it took effect"
+_NO_EFFECT_SEEN = "the action was started, but no page seen afterwards shows that it took effect"
 
 _COMPUTED_INPUT = re.compile(r"^- “(.*)” in S(\d+)¶(\d+), ", re.MULTILINE)
 """A line of a computed source that quotes one of its inputs and gives the passage id."""

@@ -73,7 +73,7 @@ class CheckedValues:
 
 
 def check_values(
-    draft: ValuesDraft, schema: Schema, evidence: Evidence, judge: Judge | None = None
+    draft: ValuesDraft, schema: Schema, evidence: Evidence, judge: Judge | None
 ) -> CheckedValues:
     """Keep the values that have evidence; set others to null, or drop them if null is not allowed.
 

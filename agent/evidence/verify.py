@@ -1,4 +1,4 @@
-"""Checks a claim against the passages that it cites, in three layers.
+"""Checks a claim against the passages that it cites, in layers.
 
 *Literal* finds claims that occur there word for word. *Values* lists figures, dates and names that
 do not occur there, and reports a contradiction if the claim equals a sentence except for one value

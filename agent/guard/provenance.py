@@ -211,11 +211,9 @@ class Provenance:
         """Split text into stems, in the language of the question."""
         return [stem_in(self.language, word) for word in words(text)]
 
-    def texts_of(self, *kinds: Kind, site: str | None = None) -> Iterator[str]:
-        """Yield the text of these kinds, by default from all sites."""
-        for text in self.texts:
-            if text.kind in kinds and (site is None or text.site == site):
-                yield text.text
+    def texts_of(self, *kinds: Kind) -> Iterator[str]:
+        """Yield the text of these kinds."""
+        return (text.text for text in self.texts if text.kind in kinds)
 
     def own_stems(self, site: str) -> set[str]:
         """Return the stems of the user's words, and of text shared with a site."""

@@ -116,13 +116,11 @@ class Candidate:
 class Scored:
     """A candidate with its score.
 
-    `own` is the share (0-1) of the question's words that it contains, weighted by rarity; `covered`
-    is the share that it and its context contain. `bridge` is the sentence from another page that it
-    depends on, if any.
+    `covered` is the share (0-1) of the question's words that it and its context contain, weighted
+    by rarity. `bridge` is the sentence from another page that it depends on, if any.
     """
 
     candidate: Candidate
-    own: float
     covered: float
     score: float
     bridge: Candidate | None = None
@@ -328,7 +326,7 @@ class Ranking:
             + KIND_WEIGHT * kind
             + FOCUS_WEIGHT * focus
         )
-        return Scored(c, own, covered, score, bridge)
+        return Scored(c, covered, score, bridge)
 
     def _with_bridge(self, x: Scored, pool: Sequence[Scored]) -> Scored:
         """Pair a candidate with the sentence from another page that best complements it, if any.

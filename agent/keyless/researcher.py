@@ -142,7 +142,7 @@ class Researcher:
         return found or None
 
     def best_passages(
-        self, messages: Sequence[Message], limit: int = 6, sentences: int = 3
+        self, messages: Sequence[Message], limit: int, sentences: int
     ) -> list[Passage]:
         """Return the passages that best answer the question, best first; empty if there are none.
 
