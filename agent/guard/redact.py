@@ -1,7 +1,7 @@
 """Redacts secrets in text, including streamed text, in any common encoding.
 
 The secrets are the values of environment variables whose names suggest keys or passwords, including
-the model keys. Pages, models and logs do not need to contain them.
+the model keys. Pages, models and logs do not need these values.
 """
 
 from __future__ import annotations

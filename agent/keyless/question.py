@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 class AnswerKind(Enum):
     """The kind of answer that a question asks for; THING if its wording does not show that.
 
-    WAY is for questions about how something is done, which are answered by a sentence that
-    introduces code or steps.
+    WAY is for how-to questions, which are answered by a sentence that introduces code or steps.
     """
 
     PERSON = "person"
