@@ -35,8 +35,6 @@ MemoryPlace = tuple[Path, str]
 """The data folder and the namespace."""
 JOB_FLAGS = "--model --search --corpus --depth --budget --timeout --memory/--no-memory".split()
 """Run flags shown in the help of `batch`, `queue`, `schedule` and `monitor`; all others work."""
-JobsPlace = tuple[str | None, Path]
-"""The URL of the jobs database (None if it is in the data folder), and the data folder."""
 
 
 def _place_group(name: str, text: str, *options: Option) -> click.Group:

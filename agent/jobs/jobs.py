@@ -48,8 +48,6 @@ WORKFLOW_NAME: Final = "urchin.job"
 SERIALIZER: Final = DBOSPortableJSON
 POLL_S: Final = 0.25
 """Seconds between a worker's polls of the queue; on average, a job waits half as long."""
-HEARTBEAT_TIMEOUT_S: Final = 60.0
-"""Age of a heartbeat in seconds after which a worker counts as dead, as in DBOS's service."""
 _UNFINISHED_STATES: Final = ("waiting", "queued", "running")
 _AWAITING_JOBS_DELAY_S: Final = 20 * 365 * 86400.0
 """Delay in seconds for a job that waits for others, since DBOS has no such state. `release_waiting`
@@ -325,7 +323,7 @@ class Jobs:
 
     def workers(self) -> Sequence[str]:
         """Return the ids of workers with a heartbeat in the last minute."""
-        return sorted(self.database.living_workers(HEARTBEAT_TIMEOUT_S))
+        return sorted(self.database.living_workers())
 
     # Maintenance that any worker does on behalf of all workers
 

@@ -7,7 +7,7 @@ notes (schedules, monitors, queue settings, dollars spent).
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
 
 import sqlalchemy as sa
 from pydantic import TypeAdapter
@@ -20,6 +20,8 @@ from agent.errors import ResearchError, UsageError
 if TYPE_CHECKING:
     from pathlib import Path
 
+HEARTBEAT_TIMEOUT_S: Final = 60.0
+"""Age of a heartbeat in seconds after which a worker counts as dead, as in DBOS's service."""
 _metadata = sa.MetaData()
 _workers = sa.Table(
     "urchin_workers",
@@ -109,11 +111,13 @@ class JobsDatabase:
         """Delete a worker, so that other workers take over its running jobs."""
         self.change(_workers.delete().where(_workers.c.id == worker))
 
-    def living_workers(self, stale: float) -> dict[str, str]:
-        """Return the workers with a heartbeat in the last `stale` seconds, and their locations."""
+    def living_workers(self) -> dict[str, str]:
+        """Return the workers with a recent heartbeat, and their locations."""
         query = sa.select(_workers.c.id, _workers.c.place)
         with self.engine.connect() as connection:
-            rows = connection.execute(query.where(_workers.c.beat > self._now() - stale))
+            rows = connection.execute(
+                query.where(_workers.c.beat > self._now() - HEARTBEAT_TIMEOUT_S)
+            )
             return {row.id: row.place for row in rows}
 
     # Host reservations

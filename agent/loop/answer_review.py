@@ -96,7 +96,7 @@ async def check_parts(judge: ClaimJudge, parts: Mapping[str, str]) -> dict[str, 
 
 
 async def repair(
-    work: Orchestrator, result: LoopResult, note: str, supported: Sequence[str] = ()
+    work: Orchestrator, result: LoopResult, note: str, supported: Sequence[str]
 ) -> LoopResult:
     """Have the model correct an answer according to a note; if that fails, keep the first answer.
 
@@ -121,7 +121,7 @@ async def repair(
     return replace(corrected, text="\n\n".join([corrected.text, *missing]))
 
 
-def objections_note(answer: str, evidence: Evidence, judge: ClaimJudge | None = None) -> str | None:
+def objections_note(answer: str, evidence: Evidence, judge: ClaimJudge | None) -> str | None:
     """List the rejected sentences with reasons, as a note to the model; None if there are none.
 
     A sentence is rejected if it is contradicted, if the judge did not find it supported, or if it

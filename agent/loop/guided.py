@@ -23,6 +23,7 @@ from agent.models.base import ModelReply, ModelWrapper, Structured
 from agent.prompts import SEARCHES, prompt
 from agent.protocol.loose_json import loose_object
 from agent.protocol.replies import NOT_FOUND, inert, parse
+from agent.tools.web_tools import read
 from agent.types import Message
 from browser.text.sentences import sentences
 from browser.text.words import STOP_WORDS, content_words
@@ -94,7 +95,7 @@ class GuidedModel(ModelWrapper):
 
         # Code searches and reads; in a second hop, it only reads.
         calls = self._researcher.next_calls(messages) or []
-        if calls and (hop is None or calls[0].name == "READ"):
+        if calls and (hop is None or calls[0].name == read.name):
             tags = "\n".join(f"<<TOOL:{call.name}:{call.param}>>" for call in calls)
             return ModelReply(tags, model=self.name)
 

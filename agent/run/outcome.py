@@ -144,7 +144,7 @@ class ReportBuilder:
             error = str(result["error"])
             about = f" “{request[:MAX_STEP_CHARS]}”" if request and request not in error else ""
             self._failures[f"{name}{about}: {error}"] = None
-            if name == "WEB_SEARCH" and "providers" not in result:
+            if ToolTrait.SEARCHES in data.get("traits", ()) and "providers" not in result:
                 self._silent_searches.append(error)
         if result.get("outcome") == NO_BROWSER:
             self._no_browser = str(result["error"])

@@ -24,7 +24,12 @@ from agent.run.web import open_web
 from agent.tools.action_tools import SCRIPTING_TOOLS
 from agent.tools.context import ToolContext
 from agent.tools.policy import Policy
-from agent.tools.toolset import ProvenanceCalls, apply_tool_rules, available_tools
+from agent.tools.toolset import (
+    TOOLS_ON_PAGE,
+    ProvenanceCalls,
+    apply_tool_rules,
+    available_tools,
+)
 from agent.types import Observation, ToolCall
 
 if TYPE_CHECKING:
@@ -112,15 +117,13 @@ class ToolCalls:
         approve: Callable[[str], Awaitable[bool]] | None,
         tool: str,
         arguments: dict[str, Any],
-        *,
-        on_page: bool = False,
     ) -> Observation:
         """Call a tool as a run does; `approve` asks the user, and is None if no user is available.
 
-        Calls with `on_page` run one at a time, and their sources are not kept.
+        Calls on the open page run one at a time, and their sources are not kept.
         """
         given = {name: value for name, value in arguments.items() if value is not None}
-        if on_page:
+        if tool in TOOLS_ON_PAGE:
             async with self.page_turn:
                 return await self._run(approve, tool, given, Evidence())
         return await self._run(approve, tool, given, self._kept_evidence())
