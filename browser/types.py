@@ -59,13 +59,12 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """One hit: `url` is the real target, never a redirect wrapper; `rank` starts at 1."""
+    """One hit: `url` is the real target, never a redirect wrapper."""
 
     url: str
     title: str
     snippet: str = ""
     provider: str = ""
-    rank: int = 0
     published: str | None = None
 
 
@@ -154,7 +153,6 @@ class Document:
     language: str | None = None
     site: str | None = None
     canonical_url: str | None = None
-    description: str | None = None
     kind: str = "html"
     links: tuple[Link, ...] = ()
     tables: tuple[Table, ...] = ()
@@ -227,20 +225,14 @@ class TabInfo:
 class Snapshot:
     """A live page as the model sees it: text with refs, within a budget.
 
-    `refs` maps a ref such as `e12` or `f1e3` to the role and name of its element; `truncated` means
-    that lines were left out, which FIND can still reach.
+    `refs` maps a ref such as `e12` or `f1e3` to the role and name of its element. FIND also reaches
+    lines that were left out.
     """
 
     url: str
     title: str
     text: str = field(repr=False)
     refs: dict[str, str] = field(default_factory=dict, repr=False)
-    truncated: bool = False
-
-    @property
-    def tokens(self) -> int:
-        """Size in tokens, estimated as characters / 4."""
-        return len(self.text) // 4
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,8 +66,8 @@ _API_HEADERS = {**_COMMON_HEADERS, "Accept": "application/json, */*;q=0.5"}
 
 MAX_BYTES = 24 * 1024 * 1024
 """Maximum body size in bytes, raw and decoded. Articles are under 5 MB, long PDFs under 20 MB."""
-MAX_PER_HOST, MAX_OVERALL = 6, 48
-"""Maximum number of concurrent requests: per host (as many as a browser makes), and in total."""
+MAX_PER_HOST = 6
+"""Maximum number of concurrent requests to a host: as many as a browser makes."""
 # Chromium gives up after 20; legitimate redirect chains have at most four or five.
 _MAX_REDIRECTS = 10
 # Bad Gateway and Service Unavailable, which load balancers return while a server restarts.
@@ -124,7 +124,7 @@ class HttpClient:
         self._egress = egress
         self._timeout = timeout
         self._attempts = retries + 1
-        self._slots = RequestSlots(per_host=per_host, overall=MAX_OVERALL)
+        self._slots = RequestSlots(per_host=per_host)
         self._cache = cache
         self._fresh = fresh
         self._connections: Connections | None = None
@@ -196,7 +196,7 @@ class HttpClient:
                     response = await self._send_with_retries(call, limit.when() or 0.0)
                     target = response.redirect
                     if target is None:
-                        return replace(response, history=tuple(history))
+                        return response
                     history.append(call.url)
                     if len(history) > _MAX_REDIRECTS:
                         message = f"{history[0]} redirects more than {_MAX_REDIRECTS} times"

@@ -157,12 +157,6 @@ def same_site(a: str, b: str) -> bool:
     return bool(site) and site == registrable_domain(host(b))
 
 
-def public_suffix(host: str) -> str:
-    """Return the public suffix (`co.uk` of `bbc.co.uk`); "" if the host has none."""
-    domain = registrable_domain(host)
-    return domain.partition(".")[2] if _domain_by_suffix_list(domain) else ""
-
-
 @lru_cache(maxsize=4096)
 def _domain_by_suffix_list(host: str) -> str:
     # Imported here: the public suffix list takes 30 ms to load, and many runs never need it.

@@ -24,7 +24,7 @@ from browser.errors import (
 from browser.net.guard import VERDICT_HEADER, error_from_verdict
 from browser.net.url import host, is_web_url, registrable_domain
 from browser.page import http_login, injected
-from browser.page.snapshot import DEFAULT_BUDGET, describe_changes, new_lines
+from browser.page.snapshot import describe_changes, new_lines
 from browser.page.view import WALK_CHARS, WALK_MS, WHOLE_CHARS, WHOLE_MS, Frames, View
 from browser.page.waiting import keep_rendering, within
 from browser.types import ActionOutcome
@@ -360,7 +360,7 @@ class PageDriver:
             self._flashed, self._vanished = [], []  # on the previous page
         else:
             self._report_passing_changes(before, after)
-        text = describe_changes(before, after, DEFAULT_BUDGET, self.query)
+        text = describe_changes(before, after, self.query)
         return ActionOutcome(
             did,
             text,

@@ -74,8 +74,7 @@ def render_snapshot(
     refs: dict[str, str] = {}
     for index in sorted(selection.kept):
         refs.update(view.lines[index].refs)
-    truncated = bool(selection.folds) or view.cut_below or view.cut_above
-    return Snapshot(view.url, view.title, text, refs, truncated), selection
+    return Snapshot(view.url, view.title, text, refs), selection
 
 
 def _size(text: str) -> int:
@@ -293,7 +292,7 @@ def find_lines(lines: list[PageLine], text: str) -> FindResult:
 
 
 def _split_over_two(lines: list[PageLine], text: str) -> list[int]:
-    """Return the indexes of paragraph parts that, joined with the next part, contain the text."""
+    """Return the index of each paragraph part that contains the text when joined with the next."""
     parts = (i for i in range(len(lines) - 1) if lines[i + 1].continues)
     return [i for i in parts if _contains(f"{lines[i].text} {lines[i + 1].text}", text)]
 
@@ -396,14 +395,14 @@ _MAX_REMOVED_LINES = 3  # shown for each run of consecutive removed lines
 _REMOVED_CHARS, _ABOVE_CHARS = 80, 60
 
 
-def describe_changes(before: View | None, after: View, budget: int, query: str | None) -> str:
+def describe_changes(before: View | None, after: View, query: str | None) -> str:
     """Describe the changes between two views: a diff, or the new snapshot if that is shorter.
 
     `+` lines are new, `-` lines were removed, `~` lines changed, `>` lines moved below another
     line. If no line changed, the elements whose appearance changed are named. An empty string means
     that no visible change was found.
     """
-    snapshot, _ = render_snapshot(after, budget, query)
+    snapshot, _ = render_snapshot(after, DEFAULT_BUDGET, query)
     if before is None or without_query(before.url) != without_query(after.url):
         return snapshot.text
     old = [line.uncovered() for line in before.lines if line.kind != "options"]

@@ -148,7 +148,7 @@ async def _aimed_point(target: Target, hit: dict[str, Any]) -> tuple[float, floa
     raise ElementLeft("it left the page")
 
 
-async def _find_hit_point(target: Target, at: Point | None = None) -> dict[str, Any]:
+async def _find_hit_point(target: Target, at: Point | None) -> dict[str, Any]:
     """Find a point where the element can be hit; waits POINTER_MS while it moves or is covered.
 
     Returns the result of `aim` in `js/pointer.js`. Raises ElementLeft, ActionError.

@@ -147,11 +147,11 @@ class Index:
         stale = [file for file in files if not _is_current(file, *known.get(file.path, ()))]
         return len(files) + len(left_out), stale, left_out
 
-    def note_unread(self, file: CorpusFile, reason: str) -> None:
-        """Record a file in the index as unreadable."""
+    def note_crash(self, file: CorpusFile) -> None:
+        """Record a file in the index as unreadable because its reader crashed."""
 
         def refuse(*_: object) -> Document:
-            raise ExtractError(reason)
+            raise ExtractError("its reader crashed")
 
         with self.connect() as db:
             index_file(db, file, refuse)

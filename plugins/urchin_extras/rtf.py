@@ -41,7 +41,7 @@ _NOT_TEXT_GROUPS = frozenset(
     pict pntext pntxta pntxtb private revtbl rsidtbl shpinst sp tc themedata tcn xe xmlnstbl
     listtext mmathPr pgptbl info""".split()
 )
-_INFO_FIELDS = frozenset(("title", "author", "subject", "creatim", "revtim"))
+_INFO_FIELDS = frozenset(("title", "author", "creatim", "revtim"))
 _CHARACTER_WORDS = {
     "tab": "\t", "line": "\n", "emdash": "—", "endash": "–", "bullet": "•", "lquote": "‘",
     "rquote": "’", "ldblquote": "“", "rdblquote": "”", "emspace": " ", "enspace": " ",
@@ -68,7 +68,6 @@ def read_rtf(body: bytes, url: str, name: str) -> Document:
         author=reader.text_line("author") or None,
         published=reader.date("creatim"),
         modified=reader.date("revtim"),
-        description=reader.text_line("subject") or None,
     )
     return reader.composer.document(url, "rtf", name, facts)
 
