@@ -198,7 +198,8 @@ def mark_sentences(report: Report) -> tuple[str, set[int]]:
 
 
 _PRIVATE_USE = str.maketrans("", "", "\ue000\ue001")
-_NUMBER = re.compile(r"\[(\d{1,3})\]")
+CITATION_RE = re.compile(r"\[(\d{1,3})\]")
+"""A citation of a source by number in a report."""
 _MARKED = re.compile(r" \ue000(\d+)\ue001((?:\s*\[\d{1,3}\])*)")
 
 
@@ -235,7 +236,7 @@ def annotated_answer(report: Report) -> str:
 
     def annotate(match: re.Match[str]) -> str:
         note, text = notes[int(match[1])], report.sentences[int(match[1])].text
-        shown = _NUMBER.sub(
+        shown = CITATION_RE.sub(
             lambda n: f"[{marker(sources[int(n[1])], text)}]" if int(n[1]) in sources else n[0],
             match[2],
         )
