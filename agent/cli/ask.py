@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from agent.options import Options
 
 INTERRUPTED = 130  # the exit code that shells use for Ctrl-C
-CONSOLIDATION_LIMIT_S = 2.0
+MAX_CONSOLIDATION_S = 2.0
 """Maximum seconds for consolidation between the answer and the next shell prompt."""
 _COMPLETED_EXIT_CODES = frozenset({0, 3, 4, 5})
 """Exit codes of runs that completed and may have left memories."""
@@ -239,7 +239,7 @@ def consolidate_after_run(code: int, settings: Options, *, quiet: bool) -> None:
 
     with Memory.open(settings.memory_place, settings.namespace) as memory:
         if consolidation.is_due(memory.entries):
-            consolidation.consolidate(memory.entries, CONSOLIDATION_LIMIT_S)
+            consolidation.consolidate(memory.entries, MAX_CONSOLIDATION_S)
 
 
 def run_to_end(

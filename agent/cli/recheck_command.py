@@ -27,9 +27,9 @@ from agent.errors import CHECK_FAILED, NOT_VERIFIED, WebOutOfReach
 from agent.export.report_view import no_longer_supported_sentences
 from agent.journal.runs import Runs
 from agent.run.draft import SERVICES
-from agent.run.earlier_report import open_earlier
 from agent.run.outcome import EXIT_CODES
 from agent.run.recheck import recheck as recheck_report
+from agent.run.report_to_recheck import open_earlier
 
 if TYPE_CHECKING:
     from agent.types import Report

@@ -100,7 +100,7 @@ def verify(
 
 def _verify_proof(found: VerifiedProof, *, as_json: bool) -> int:
     """Verify a sentence proof, print the result, and return the exit code."""
-    from agent.export.run_record import to_the_minute  # noqa: PLC0415 - rarely needed
+    from agent.export.finished_run import to_the_minute  # noqa: PLC0415 - rarely needed
 
     flaws, proof = [f"{flaw.where}: {flaw.what}" for flaw in found.flaws], found.proof
     if as_json:

@@ -19,8 +19,8 @@ from agent.journal.events import JUDGE
 from agent.journal.runs import Runs
 from agent.loop.judge import ClaimJudge
 from agent.run.draft import service_addresses
-from agent.run.earlier_report import open_earlier, quoted_pages
 from agent.run.pages_again import read_again, search_for_lost_quotes
+from agent.run.report_to_recheck import open_earlier, quoted_pages
 from agent.run.research import Run, run_question
 from agent.run.services import Inputs
 from agent.run.web import open_web
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from agent.config import Flags
     from agent.evidence.store import Source
     from agent.journal.events import Event
-    from agent.run.earlier_report import EarlierReport
     from agent.run.models import ResolvedModel
     from agent.run.pages_again import RereadPage
+    from agent.run.report_to_recheck import EarlierReport
     from agent.run.services import RunServices
     from agent.types import CheckState, Passage, Sentence
 
