@@ -72,8 +72,8 @@ class TokenAuth:
     403 means that the request comes from another website. `hosts` are the accepted Host headers
     (None: all). Programs send the token as a bearer token. A browser logs in with the form on the
     401 page, or once with `/?ticket=…`: URLs stay in the browser's history, so they never contain
-    the token. After that, the browser sends `cookie` ("" disables browser logins) and, with
-    requests that change something, an Origin header. `open_paths` need no token, but the Host
+    the token. After that, the browser sends `cookie` ("" disables browser logins); requests
+    that change something also need an Origin header. `open_paths` need no token, but the Host
     header must be one of `hosts`.
     """
 

@@ -372,7 +372,7 @@ def stamp(
 ) -> None:
     """Timestamp the memory log, with the authority at URL (RFC 3161) or OpenTimestamps calendars.
 
-    Calendars need a few hours to issue a proof; fetch it later with --complete.
+    OpenTimestamps needs a few hours to issue a proof; fetch it later with --complete.
     """
     require_stamper(authority, calendars, complete=complete)
     log, proxy = _sealed_log(store), load_options({}, config=True).proxy

@@ -180,7 +180,7 @@ def check_literal(claim: str, index: StatementIndex) -> Verdict | None:
     """Look up a claim in the passages; returns None if it does not occur there.
 
     The verdict is undecided, instead of supported, if the claim's words follow a negation,
-    condition or hedge on the page, or if their ellipsis leaves one out; the reason names it.
+    condition or hedge on the page, or if an ellipsis omits one; the reason names it.
     """
     question, mark, answer = claim.partition("?")
     if not (mark and answer.strip()):

@@ -127,8 +127,8 @@ class Provenance:
     ) -> None:
         """Add text in the model's context; `url` is its URL, `SEARCH_SITE`, or a tool's site.
 
-        `quoted` means that text from memory or an earlier turn quotes others; `recalled` means that
-        this run did not read the text itself.
+        `quoted` means that text from memory or an earlier turn quotes text by others;
+        `recalled` means that this run did not read the text itself.
         """
         site = url if url == SEARCH_SITE or url.startswith((SERVER, FUNCTION)) else site_of(url)
         if kind is Kind.PAGE and not url.startswith(("http", "file:")):
@@ -171,7 +171,7 @@ class Provenance:
 
     @property
     def untrusted(self) -> bool:
-        """Whether anything written by others was read; even an empty page counts."""
+        """Whether the run has read anything from others; even an empty page counts."""
         return any(kind in UNTRUSTED_KINDS for kind, _ in self.read)
 
     def private_for(self, site: str) -> bool:

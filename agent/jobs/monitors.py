@@ -159,7 +159,7 @@ class Monitors:
             **fields,
         )
         if kind != "page" and (monitor.part or monitor.when):
-            raise UsageError("parts and numbers can be watched only on pages")
+            raise UsageError("only page monitors can watch a part or a number")
         if monitor.when and not CONDITION.fullmatch(monitor.when):
             message = f"{monitor.when!r} is not a condition"
             raise UsageError(message, hint="Use a format such as '<100', '>=5' or '10%'.")

@@ -71,7 +71,7 @@ class SavedConversation:
         return bool(noted["quotes"]) if noted else True
 
     def note_quotes(self, *, quotes: bool) -> None:
-        """Record whether a turn may quote others; once this is true, it stays true."""
+        """Record whether a turn may quote text by others; True is never reset."""
         known = self._notes.read(self._note) or {"quotes": False}
         self._notes.write(self._note, {"quotes": quotes or known["quotes"]})
 

@@ -149,7 +149,7 @@ class Guides:
         }
 
     def after(self, results: Sequence[Observation]) -> str:
-        """Return the help for these results that was not given yet; "" if there is none."""
+        """Return the help for these results, without help already given; "" if there is none."""
         successful = [result for result in results if not result.failed]
         names = [name for name in self._remaining if any(map(_GUIDE_CONDITIONS[name], successful))]
         texts = [self._remaining.pop(name) for name in names]

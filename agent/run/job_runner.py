@@ -195,7 +195,7 @@ class BackgroundJobs:
                 claim = UnfinishedRuns(options.data).claim
                 lock = await asyncio.to_thread(claim, services.folder.id)
         except OSError as error:
-            text = f"the post-run tasks are not recorded and would be lost in a crash: {error}"
+            text = f"the post-run tasks could not be recorded and would be lost in a crash: {error}"
             services.write("note", text=text)
         runner = JobRunner(context.memory, notes.memory, work.model, work.budget)
         return cls(notes, services, builder.session, runner, lock)

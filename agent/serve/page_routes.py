@@ -184,7 +184,7 @@ async def doctor(state: StateDep) -> list[dict[str, Any]]:
 @page_routes.get("/style")
 def style(state: StateDep) -> Response:
     """Show typography, spacing and colours."""
-    return _page(state, "style.html", "style", verdicts=[str(v) for v in VERDICT_LABELS.values()])
+    return _page(state, "style.html", "style", verdicts=VERDICT_LABELS)
 
 
 def error_page(status: int, message: str, hint: str) -> Response:

@@ -44,8 +44,7 @@ class Selector:
     """A subject and, from right to left, its context: each compound with the combinator after it.
 
     `key` is the subject's rarest name, for the rule index; `above` contains the names that the
-    subject's ancestors must have. If `is_bare` is true, the selector matches if the subject's names
-    do.
+    subject's ancestors must have. If `is_simple` is true (`.a`, `.b .a`), these names decide.
     """
 
     subject: Compound
@@ -53,7 +52,7 @@ class Selector:
     specificity: tuple[int, int, int]
     key: str
     above: frozenset[str]
-    is_bare: bool
+    is_simple: bool
 
 
 @lru_cache(maxsize=8_192)
@@ -81,7 +80,12 @@ def compile_selector(text: str) -> Selector | None:
             if mark in {" ", ">"}
             for name in compound.names
         ),
-        is_bare=not (before or subject.attributes),
+        is_simple=not (before or subject.attributes)
+        or (
+            combinators == [" "]
+            and len(before[0].names) == 1
+            and not any(compound.attributes for compound in compounds)
+        ),
     )
 
 
@@ -305,8 +309,8 @@ class Cascade:
         return [
             rule
             for rule in tried
-            if rule.selector.is_bare
-            or (rule.selector.above <= above and self._matches(element, rule.selector))
+            if rule.selector.above <= above
+            and (rule.selector.is_simple or self._matches(element, rule.selector))
         ]
 
     def declared(self, element: etree._Element) -> Declarations:

@@ -32,7 +32,7 @@ from browser.extract.tree import parse_page, raw_text, remove
 from browser.extract.weighing import MAJORITY, OUTSIDE_CONTENT_REASON, Scale, extract_article
 from browser.net.url import join
 from browser.text.languages import language_of
-from browser.text.words import count_words, same_words, word_list, word_runs
+from browser.text.words import count_words, ends_sentence, same_words, word_list, word_runs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -68,8 +68,6 @@ _MAX_LABEL_WORDS = 2
 # A listing has more than this many headings.
 _MIN_ENTRIES = 3
 _TEXT_KINDS = frozenset(("paragraph", "item", "item-rest", "quote", "detail"))
-_SENTENCE_ENDS = (".", "!", "?", "…", ":", "。", "！", "？")
-_QUOTES = "\"'”’“»«)]"
 EDGE_KINDS = frozenset("paragraph quote term detail table".split())
 _FACT_KINDS = frozenset(("table", "term", "detail"))
 _NEVER_CAPTIONS = frozenset(("table", "code", "heading"))
@@ -328,8 +326,8 @@ class _Body:
         return [block for n, block in rows if self._is_title(block) or self._is_byline(n)]
 
     def _blocks_in(self, extracted: str) -> list[bool]:
-        known = set(word_runs(word_list(extracted)))
-        lines = {tuple(word_list(line)) for line in extracted.split("\n")}
+        rows = [tuple(word_list(line)) for line in extracted.split("\n")]
+        known, lines = set(word_runs([*itertools.chain(*rows)])), set(rows)
         kept = []
         for words in self._word_lists:
             runs = word_runs(words)
@@ -508,7 +506,7 @@ def _is_labelled(block: Block) -> bool:
 
 
 def _is_sentence(text: str) -> bool:
-    return text.rstrip().rstrip(_QUOTES).endswith(_SENTENCE_ENDS)
+    return text.endswith(":") or ends_sentence(text)
 
 
 def _container(block: Block) -> etree._Element | None:

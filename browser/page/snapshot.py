@@ -292,7 +292,7 @@ def find_lines(lines: list[PageLine], text: str) -> FindResult:
 
 
 def _split_over_two(lines: list[PageLine], text: str) -> list[int]:
-    """Return the indexes of paragraph parts that, joined with the next part, contain the text."""
+    """Return the index of each paragraph part that contains the text when joined with the next."""
     parts = (i for i in range(len(lines) - 1) if lines[i + 1].continues)
     return [i for i in parts if _contains(f"{lines[i].text} {lines[i + 1].text}", text)]
 

@@ -192,7 +192,7 @@ def _prepare_profile(profile: Path) -> Path:
         if in_use:
             raise LaunchFailed(
                 f"the profile {folder} is in use by another Chrome",
-                hint="Close that Chrome, attach to it, or use another profile folder.",
+                hint="Close the running Chrome, attach to it, or use another profile folder.",
             )
     (folder / _PORT_FILE).unlink(missing_ok=True)
     return folder
