@@ -64,7 +64,7 @@ def test_architecture_page_paths_exist_and_hold_named_definitions() -> None:
         assert re.search(defined, (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE), name
 
 
-MOST_IMPORTS = 15
+MAX_IMPORTS = 15
 """Maximum number of our modules that one module loads: with more, it covers several subjects."""
 
 
@@ -108,7 +108,7 @@ def test_modules_stay_within_import_limit() -> None:
         name: len(imports_of(tree, known, types=False, functions=False))
         for name, tree in known.items()
     }
-    assert {name: n for name, n in counted.items() if n > MOST_IMPORTS} == {}
+    assert {name: n for name, n in counted.items() if n > MAX_IMPORTS} == {}
 
 
 MAX_CHAIN = 14
