@@ -169,10 +169,10 @@ class Page:
     """A page that was read: where, when and how it was read, the outcome, and the content.
 
     `url` is the final URL. `body` contains the bytes as fetched; for a page from the browser, the
-    DOM serialised as UTF-8 HTML. `headers` are the HTTP response headers about the document.
-    `reason` is one line for the user: why the page was read in this way, or what went wrong.
-    `document` is None if nothing could be read. `shown` is the content of a live page's snapshot,
-    as Markdown without refs.
+    DOM serialised as UTF-8 HTML. `headers` are the HTTP response headers that describe the
+    document. `reason` is one line for the user: why the page was read in this way, or what went
+    wrong. `document` is None if nothing could be read. `shown` is the content of a live page's
+    snapshot, as Markdown without refs.
     """
 
     requested_url: str

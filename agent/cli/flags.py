@@ -95,7 +95,8 @@ _ANNOTATIONS = Options.__annotations__
 class _SettingOption(click.Option):
     """An option generated from the settings table.
 
-    Only the flag is read here; `load_options` adds values from the environment, file and defaults.
+    Only the flag is read here; `load_options` adds values from the environment, the settings file
+    and the defaults.
     """
 
     def resolve_envvar_value(self, ctx: click.Context) -> str | None:  # noqa: ARG002 - as click calls it

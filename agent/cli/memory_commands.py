@@ -271,7 +271,7 @@ def dream(place: MemoryPlace, seconds: float, model: str | None, base_url: str |
 
 
 async def _dream(store: Memory, seconds: float, model_name: str | None, settings: Options) -> None:
-    """Finish killed runs' post-run tasks, consolidate, and have the given model write insights."""
+    """Finish post-run tasks of killed runs, consolidate, and have the model write insights."""
     from agent.memory.consolidation import consolidate  # noqa: PLC0415 - not needed for `--help`
     from agent.models.base import Task, takes  # noqa: PLC0415 - as above
     from agent.run.conversation_jobs import word_insights  # noqa: PLC0415 - as above

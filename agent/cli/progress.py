@@ -85,7 +85,7 @@ class LiveView:
             self._usd += event.data.get("usd", 0.0)
         activity = _ACTIVITIES.get(event.type, self._activity)
         if event.type == "tools.offered":
-            self._activities = event.data["activities"]
+            self._activities = event.data.get("activities", {})
         elif event.type == "tool.call":
             name = event.data["name"]
             activity = self._activities.get(name) or name.lower().replace("_", " ")
@@ -127,7 +127,7 @@ class StreamedReplies:
         self._speaker = ""
 
     def note(self, event: Event) -> None:
-        """Add a piece to its reply; once a reply is complete, it is no longer shown."""
+        """Add a piece to the reply that it belongs to; a complete reply is no longer shown."""
         if event.type == "model.delta":
             before = "" if event.data["anew"] else self._replies.get(event.place, "")
             self._replies[event.place] = before + event.data["text"]

@@ -112,7 +112,7 @@ def check_task_targets(settings: Options) -> None:
 
 
 def load_remaining_budget(data_dir: Path) -> dict[str, float]:
-    """Return what remains of the daily and monthly budgets, if they are set.
+    """Return the remaining daily and monthly budgets, if they are set.
 
     If RESEARCH_JOBS_URL specifies a shared database, spending on other machines is included.
     """

@@ -93,7 +93,7 @@ class Jobs:
         return jobs
 
     def register_queue(self, queue: str, at_once: int | None) -> None:
-        """Create a queue, or set the number of jobs that a worker runs `at_once`, if given."""
+        """Create a queue; if it exists and `at_once` is given, set its number of parallel jobs."""
         known = self.client.retrieve_queue(queue)
         if known is None:
             self.client.register_queue(
@@ -150,7 +150,7 @@ class Jobs:
         return self.show(spec.id)
 
     def enqueue(self, spec: JobSpec, *, delay: float = 0.0) -> None:
-        """Put an attempt on its queue, unless its id exists, to wait for the jobs in `after`."""
+        """Queue an attempt unless its id exists; it waits for the jobs in `after`."""
         options = enqueue_options(spec, _AWAITING_JOBS_DELAY_S if spec.after else delay)
         self.client.enqueue(options, spec.model_dump(mode="json"))
         if spec.after:
@@ -244,7 +244,7 @@ class Jobs:
         return self.show(job.id)
 
     def _cancel_attempt(self, workflow: str, state: str, reason: str) -> None:
-        """Cancel an attempt. Its job gets the given state, with the reason as its error."""
+        """Cancel an attempt; set its job's state, and store the reason as the job's error."""
         noted = {"state": state, "reason": reason}
         self.client.update_workflow_attributes(workflow, noted, merge=True)
         self.client.cancel_workflow(workflow)

@@ -46,7 +46,7 @@ _notes = sa.Table(
 
 
 class JobsUnavailable(ResearchError):
-    """The jobs database cannot be used."""
+    """Raised if the jobs database cannot be used."""
 
     hint = "Check --jobs-url. Without it, jobs are stored in the data folder."
 
@@ -64,7 +64,7 @@ class JobsDatabase:
 
     @classmethod
     def open(cls, url: str | None, data_dir: Path) -> Self:
-        """Open by URL, or open `jobs.db` in the data folder; raises errors as `Jobs.open` does."""
+        """Open by URL, or `jobs.db` in the data folder; raises the same errors as `Jobs.open`."""
         if url is None:
             url = f"sqlite:///{private_folder(data_dir) / 'jobs.db'}"
         database = cls(url, _create_engine(url))
@@ -95,7 +95,7 @@ class JobsDatabase:
             return bool(connection.execute(statement).rowcount == 1)
 
     def insert(self, table: sa.Table, **row: Any) -> Any:
-        """Make an INSERT in the database's dialect, as generic SQLAlchemy has no ON CONFLICT."""
+        """Build an INSERT in the database's dialect; generic SQLAlchemy has no ON CONFLICT."""
         insert = postgresql.insert if self.postgres else sqlite.insert
         return insert(table).values(**row)
 
@@ -123,7 +123,7 @@ class JobsDatabase:
     # Host reservations
 
     def host_rest(self, host: str) -> float:
-        """Return the seconds until the next request to a host is allowed; 0 or less if it is."""
+        """Return the seconds until a request to a host is allowed; 0 or less means now."""
         query = sa.select(_hosts.c.due - self._now()).where(_hosts.c.host == host)
         with self.engine.connect() as connection:
             return connection.scalar(query) or 0.0

@@ -43,8 +43,9 @@ class Monitor(BaseModel):
     pages.
 
     `words`, `css` or `element` (from `Tab.identify` for a ref) select the part. `when` is a
-    condition on its first number: `<100`, `>=5`, or `10%` for a change by that percentage since the
-    last notification. Noise is learned from `learn` reads, `gap` seconds apart.
+    condition on the first number in that part: `<100`, `>=5`, or `10%` for a change by that
+    percentage since the last notification. Noise is learned from `learn` reads, `gap` seconds
+    apart.
     """
 
     model_config = ConfigDict(frozen=True)

@@ -69,7 +69,7 @@ Minutes = Annotated[int, Field(ge=MIN_MINUTES, le=_MAX_MINUTES)]
 
 
 def task_tools(options: Options, open_jobs: Callable[[], Jobs]) -> list[Tool]:
-    """Make the task tools of a run; its tasks inherit its settings and notification targets."""
+    """Make the task tools of a run; tasks inherit the run's settings and notification targets."""
     settings = dump_options(options, exclude=_UNINHERITED_SETTINGS, changed_only=True)
     tasks = _TaskTools(open_jobs, settings, options.allow_tasks)
     lasting = partial(

@@ -37,7 +37,7 @@ _CITATION_RE = re.compile(r"\[[^\]]*\]")
 
 @dataclass(slots=True)
 class AnswerReview:
-    """Checks an answer by code, then by a judge, and has the model correct it once."""
+    """Checks an answer with fixed rules, then with a judge, and has the model correct it once."""
 
     work: Orchestrator
     judge: ClaimJudge
@@ -77,7 +77,7 @@ class AnswerReview:
 
 
 async def check_parts(judge: ClaimJudge, parts: Mapping[str, str]) -> dict[str, str]:
-    """Check parts of a report (sections or the frame) by code, then with one judge request.
+    """Check parts of a report (sections or the frame) with rules, then with one judge request.
 
     `parts` maps places to text. Records the objections and returns them by place.
     """

@@ -71,7 +71,7 @@ def central_claims(sentences: Sequence[Sentence], question: str, most: int) -> l
 
 
 async def _queries(work: Orchestrator, claims: Sequence[str]) -> list[str]:
-    """Ask the model for a query per claim; if one is missing, use the claim without its values."""
+    """Ask the model for a query per claim; a missing query becomes the claim without its values."""
     rows: object = []
     if takes(work.model, Task.CHALLENGE):
         listed = "\n".join(f"{n}. {inert(claim)}" for n, claim in enumerate(claims, 1))

@@ -41,7 +41,7 @@ class ContextBuilder:
 
     `captured` contains (type, text) pairs that are added to the prompt. `is_public_run(id)` returns
     whether a run did not read anything private. After a call for the main loop, `skills` contains
-    the names of the skills in the prompt, and `layers` its memory layers.
+    the names of the skills in the prompt, and `layers` contains the loaded memory layers.
     """
 
     context: ToolContext

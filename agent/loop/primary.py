@@ -113,7 +113,7 @@ async def _follow(work: Orchestrator, judge: ClaimJudge, claim: str, url: str, p
 async def _supporting_words(
     judge: ClaimJudge, claim: str, source: Source, place: str
 ) -> dict[str, Any]:
-    """Return a page's words that support a claim; {} if neither code nor the judge finds any."""
+    """Return a page's words that support a claim; {} if neither rules nor the judge find any."""
     passages = judge.evidence.search(claim, PASSAGES_JUDGED, source.n)
     if not passages:
         return {}

@@ -312,7 +312,7 @@ class BrowserTools:
         return call_result(result, head="closed")
 
     async def _call(self, ctx: Ctx, tool: str, **arguments: Any) -> CallToolResult:
-        """Call a tool on the open page; return its result, the current page, and what changed."""
+        """Call a tool on the open page; return its result, the current page, and the changes."""
         try:
             result = await self._call_or_dialog(ctx, tool, arguments)
         except BrowserError as error:

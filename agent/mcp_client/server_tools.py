@@ -275,7 +275,7 @@ async def open_servers(
 ) -> AsyncIterator[ServerTools]:
     """Yield the tools of the given servers; all connections are closed at the end of the block.
 
-    Without `connect`, a server that has never been reached only produces a diagnostic.
+    Without `connect`, a server that has never been reached is only reported in the diagnostics.
     """
     opened, found = [], ServerTools()
     for server in (Server(s, folder, proxy) for s in servers if not s.settings.disabled):

@@ -87,7 +87,10 @@ class SessionStep:
 
 
 def describe_act(result: Observation, url: str) -> str:
-    """Describe what an action did, without refs; if it has no description, it opened `url`."""
+    """Describe what an action did, without refs.
+
+    If the action has no description, it opened `url`.
+    """
     return without_refs(str(result.get("did") or "")) or f"opened {url}"
 
 

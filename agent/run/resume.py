@@ -71,8 +71,8 @@ async def resume(
 ) -> Report:
     """Resume a run where it stopped; `flags` override its settings. Otherwise like `research`.
 
-    If the run has a final answer, only its post-run tasks are run. Raises `UsageError` if they are
-    already done.
+    If the run has a final answer, only its post-run tasks are run. Raises `UsageError` if the tasks
+    are already done.
     """
     settings = {**record.options, "data_dir": data_dir, **flags}
     if record.report.get("status") in FINAL_STATUSES:

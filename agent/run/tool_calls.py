@@ -91,12 +91,12 @@ class ToolCalls:
         return self.context.provenance
 
     async def web(self) -> Web:
-        """Return the web object, which is opened on the first call."""
+        """Return the access to the web, which is opened on the first call."""
         async with self._opening:
             web, options = self.context.web, self.options
             changed = options != self._web_options and web is not None and web.tab is None
-            if web is None or changed:  # keep an open page, and the web object that it belongs to
-                # The previous web object is closed at the end, because a parallel call may still
+            if web is None or changed:  # keep an open page, and the `Web` that it belongs to
+                # The previous `Web` is closed at the end, because a parallel call may still
                 # use it.
                 web = await self._stack.enter_async_context(open_web(options, os.environ))
                 self.context.web, self._web_options = web, options

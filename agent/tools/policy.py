@@ -96,7 +96,8 @@ class Policy:
     ) -> tuple[Any, dict[str, Any]]:
         """Parse a call's parameter and run all checks; raises `ToolError`.
 
-        Returns the arguments, and data for the call's result about any that were changed.
+        Returns the arguments and, if any were changed, data about the changes for the call's
+        result.
         """
         context = self._context
         CALL_PLACE.set(place)
@@ -277,7 +278,7 @@ async def check_outgoing(
     """Check whether the text that a call sends, as its tool declares, may go to its recipients.
 
     The user is asked if possible; otherwise, searches are made without the withheld words. Returns
-    the arguments, and data for the call's result about any arguments that were changed. Raises
+    the arguments and, if any were changed, data about the changes for the call's result. Raises
     `ToolError` with the reason.
     """
     changes: dict[str, Any] = {}

@@ -147,7 +147,7 @@ def sends_address(_context: ToolContext, arguments: Any) -> Iterable[Sent]:
 
 
 class ParsedParam(NamedTuple):
-    """A parsed parameter; `tier` is how it was parsed."""
+    """A parsed parameter; `tier` is the interpretation that succeeded."""
 
     arguments: Any
     tier: str = AS_WRITTEN
@@ -157,8 +157,8 @@ class ParsedParam(NamedTuple):
 class Tool:
     """A tool that a model can call.
 
-    A tool declares what it sends and whether it acts. Without a declaration, it is assumed to send
-    all strings in its arguments, and to act.
+    A tool declares the strings that it sends, and whether it performs actions. A tool without a
+    declaration is assumed to send all strings in its arguments, and to perform actions.
 
     - `params`: its parameters. A tool without `params` gets the raw text, with fields described by
       `schema`; an MCP tool gets a dict.
@@ -641,7 +641,7 @@ def tools_from_functions(functions: Mapping[str, Callable[..., Any]]) -> list[To
 
     Their parameters and docstrings describe them to the model. They may return any JSON value, or
     anything that pydantic converts to one. Since they do not declare anything, they are assumed to
-    send their input and to act.
+    send their input and to perform actions.
     """
     return [_tool_from_function(name, function) for name, function in functions.items()]
 

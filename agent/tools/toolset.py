@@ -217,9 +217,9 @@ def record_provenance(
 ) -> None:
     """Record who wrote the text of an observation.
 
-    A failed call or a page without text also counts as read; a refused call does not, nor does a
-    file or memory that could not be read. `files` are the URIs of the files that the user passed to
-    the run.
+    A failed call or a page without text also counts as read. A refused call does not, and neither
+    does a file or memory that could not be read. `files` are the URIs of the files that the user
+    passed to the run.
     """
     if ToolTrait.CONFIRMS in observation.traits or not observation.made:
         return

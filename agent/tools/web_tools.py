@@ -403,7 +403,7 @@ CRAWL_SECONDS = 45.0  # out of the minute that a call may take
 
 
 def _sends_crawl(_: ToolContext, arguments: Any) -> Iterable[Sent]:
-    """Declare the address, and the query, as the choice of pages reveals its words to the site."""
+    """Declare the address and the query, whose words the choice of pages reveals to the site."""
     yield Sent(Sink.ADDRESS, arguments.url)
     yield Sent(Sink.SITE, arguments.query)
 

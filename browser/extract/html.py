@@ -8,8 +8,9 @@ something out weighs it first (`weighing`).
 The steps were chosen by nested five-fold cross-validation on 274 pages from three sets
 (`bench/article_steps.py`). F1 on the held-out folds, by each set's own measure, is .9692 / .974 /
 .9441; trafilatura's default mode reaches .951 / .962 / .915, its precision mode .965 / .9744 /
-.908. The figure given with a constant or step is the loss in F1 on all pages without it. The steps
-for listings and gaps lower F1 on these sets; they are kept for kinds of pages that the sets lack.
+.908. The figure given with a constant or step is how much F1 on all pages drops without it. The
+steps for listings and gaps lower F1 on these sets; they are kept for kinds of pages that the sets
+lack.
 """
 
 from __future__ import annotations
@@ -367,8 +368,8 @@ class _Body:
     def _keep_opening(self, kept: list[bool]) -> None:
         """Keep the blocks between headline and body.
 
-        For a declared article, these are a few paragraphs of summary. For any other page, they are
-        all lines, such as the time and place of an event or the specifications of a product.
+        For a declared article, only a few paragraphs of summary are kept; for any other page, all
+        lines are, such as the time and place of an event or the specifications of a product.
         """
         first = next((n for n, keep in enumerate(kept) if keep and self._prose[n]), 0)
         heads = [n for n, b in enumerate(self._blocks[:first]) if b.level == 1 or self._is_title(b)]

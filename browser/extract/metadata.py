@@ -317,7 +317,7 @@ def _heading_text(heading: etree._Element) -> str:
 
 
 def _links_to_home(heading: etree._Element) -> bool:
-    """Whether a heading links to the site's home page; a page heading may link to itself."""
+    """Whether a heading links to the site's home page; links within the page do not count."""
     links = (link.get("href") or "#" for link in heading.iter("a"))
     return any(link[0] != "#" and urlsplit(link).path in {"", "/"} for link in links)
 

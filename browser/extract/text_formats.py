@@ -251,7 +251,7 @@ def _read_captions(text: str, url: str, name: str) -> Document:
 
 
 def _read_xml(text: str, url: str, name: str) -> Document:
-    """Read other XML: papers like pages; for anything else, each element's text is one line."""
+    """Read other XML: papers are read like pages; otherwise, each element's text is one line."""
     root = _parse(text)
     if is_jats(root):
         return read_jats(root, url, name)

@@ -173,7 +173,7 @@ class HttpClient:
         deadline: float | None = None,
         max_bytes: int = MAX_BYTES,
     ) -> Response:
-        """Send `json` or `form` to `url`, once. Raises as `get` does."""
+        """Send `json` or `form` to `url`, once. Raises the same errors as `get`."""
         kind, content = "application/json", jsonlib.dumps(json).encode()
         if form is not None:
             kind, content = "application/x-www-form-urlencoded", urlencode(form).encode()
@@ -186,7 +186,7 @@ class HttpClient:
             await self._connections.forget(self._cache_key(url))
 
     async def _call_within(self, deadline: float | None, call: _Call) -> Response:
-        """Follow redirects as a browser does, checking each hop, until the deadline."""
+        """Follow redirects as a browser does, checking each address, until the deadline."""
         seconds = self._timeout if deadline is None else deadline
         history: list[str] = []
         try:
@@ -232,7 +232,7 @@ class HttpClient:
         return await repeat(replace(WEB, attempts=self._attempts), attempt)
 
     async def _send_in_turn(self, call: _Call, until: float) -> Response:
-        """Send a call once it has a slot and, if the call has a pace, the host's pace allows it."""
+        """Send a call once a slot is free and the host's turn has come (for a call with a pace)."""
         name = netloc(call.url)
         while True:
             if call.pace:

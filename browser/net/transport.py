@@ -190,7 +190,7 @@ async def read_body(response: httpx2.Response, limit: int) -> bytes:
 
     For a truncated body, the part that was received is returned, and the response's extensions
     contain TRUNCATED_KEY. Raises TooLarge, and BadResponse for a broken or chained encoding (`gzip,
-    gzip`): no legitimate server sends those, and each link multiplies the compression ratio.
+    gzip`): no legitimate server sends those, and each layer multiplies the compression ratio.
     """
     names = response.headers.get("content-encoding", "").lower().split(",")
     encodings = [name for name in map(str.strip, names) if name not in {"", "identity", "none"}]

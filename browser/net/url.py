@@ -1,6 +1,6 @@
 r"""The only URL parser. It works as in browsers: ada implements the WHATWG URL standard.
 
-All code gets a URL's host from here, so that rules check the host that Chromium connects to:
+A URL's host is determined only here, so that rules check the host that Chromium connects to:
 `https://good.test\@evil.test/` is `good.test`; `http://0x7f.1` and `http://１２７。1` are
 `127.0.0.1`. Functions that return part of a URL return "" for an invalid one.
 """

@@ -179,7 +179,7 @@ def _transaction(db: sqlite3.Connection) -> Iterator[None]:
 def _is_current(
     file: CorpusFile, _id: int = 0, modified: int = -1, size: int = -1, indexed: int = -1
 ) -> bool:
-    """Whether a file's time and size are as indexed, and no later change had the same timestamp."""
+    """Whether a file's time and size are as indexed, and no later change can have the same time."""
     same = (file.modified, file.size) == (modified, size)
     return same and file.modified <= indexed - _CLOCK_TICK_NS
 

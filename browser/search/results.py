@@ -203,7 +203,8 @@ _DUPLICATE_SNIPPET_SHARE = 0.8
 def merge(lists: Sequence[Sequence[SearchResult]], limit: int) -> tuple[SearchResult, ...]:
     """Merge ranked lists by reciprocal rank fusion; duplicates of a page become one result.
 
-    Ranks start at 1. A single list keeps its order: the engine knows more than this code.
+    Ranks start at 1. A single list keeps its order: the engine ranks on the basis of more
+    information.
     """
     scores: dict[str, float] = {}
     best: dict[str, SearchResult] = {}

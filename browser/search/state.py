@@ -138,7 +138,7 @@ def _key(identity: str, query: SearchQuery) -> str:
 
 @dataclass(frozen=True, slots=True)
 class EngineCooldown:
-    """An engine's cooldown until `until` (seconds since the epoch) because of `outcome`."""
+    """An engine's cooldown: `until` is its end (seconds since the epoch), `outcome` its cause."""
 
     until: float
     outcome: Outcome

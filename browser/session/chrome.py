@@ -167,7 +167,7 @@ def debugging_address(profile: Path) -> str | None:
 
 
 def _read_port_file(profile: Path) -> tuple[int, str]:
-    """Read port and path, which Chrome writes to the profile once it listens; port 0 until then."""
+    """Read port and path, which Chrome stores in its profile once it listens; 0 before that."""
     try:
         port, path = (profile / _PORT_FILE).read_text("utf-8").split()[:2]
         return int(port), path

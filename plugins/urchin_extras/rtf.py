@@ -73,7 +73,7 @@ def read_rtf(body: bytes, url: str, name: str) -> Document:
 
 
 def _tokens(body: bytes) -> Iterator[tuple[str, int | None, bytes]]:
-    """Split a file into `{`, `}`, control words with numbers, and text (an empty word, its bytes).
+    """Split a file into `{`, `}`, control words with numbers, and text (an empty word with bytes).
 
     Binary data and anything that is not a token are skipped.
     """

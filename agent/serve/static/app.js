@@ -354,7 +354,7 @@ const eventActions = {
   'run.started': (_data, _place, at) => { began = Date.parse(at); showActivity('Getting ready'); },
   'corpus.indexed': (data) => { showActivity(data.left ? `Indexing your files: ${data.files - data.left} of ${data.files}` : 'Your files are indexed'); },
   'model.request': (_data, place) => { if (!place.startsWith('after')) showActivity(run?.dataset.keyless ? 'Looking for passages' : 'Thinking'); },
-  'tools.offered': (data) => { activities = data.activities; },
+  'tools.offered': (data) => { activities = data.activities || {}; },
   'tool.call': (data) => { showActivity(`${activityOf(data.name)} ${argumentsOf(data)}`.slice(0, 200)); },
   'model.delta': (data, place) => {
     replies.set(place, (data.anew ? '' : replies.get(place) || '') + data.text);
