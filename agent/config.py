@@ -1,7 +1,7 @@
 """Loads settings, in order of precedence: flag, environment, file, default.
 
-`agent/options.py` lists the settings. No other module reads settings. The Python API reads the
-environment and the file only on request.
+`agent/options.py` lists the settings, and only `agent/config.py` reads them. The Python API reads
+the environment and the file only on request.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Flags(TypedDict, total=False):
 
     `budget` is in USD; `budget_day` and `budget_month` apply to all runs in a calendar day or month
     (UTC). `timeout` and `model_timeout` are in seconds, `keep_days` in days, `context_window` and
-    `max_tokens` in tokens. `research ask --help` explains each.
+    `max_tokens` in tokens. `research ask --help` explains each setting.
     """
 
     alias: Names | None
@@ -123,8 +123,8 @@ class Flags(TypedDict, total=False):
 
 @cache
 def _adapter() -> TypeAdapter[Options]:
-    # Pydantic resolves the annotations in `agent/options.py` here; that module does not import
-    # these names itself.
+    # Pydantic resolves the annotations of `agent/options.py` here, since that module does not
+    # import these names itself.
     from agent.limits import LimitSettings, WikiRules, parse_table  # noqa: F401, PLC0415
 
     return TypeAdapter(Options)
@@ -167,7 +167,7 @@ def _validate_options(values: dict[str, Any]) -> Options:
 def dump_options(
     options: Options, *, exclude: Collection[str] = (), changed_only: bool = False
 ) -> dict[str, Any]:
-    """Return settings as JSON values, without secrets; with `changed_only`, only non-defaults.
+    """Return settings as JSON values, without secrets; with `changed_only`, only changed ones.
 
     `load_options` accepts the result.
     """
@@ -185,8 +185,8 @@ _last_good: dict[Path, tuple[tuple[int, int], dict[str, Any]]] = {}
 def file_settings() -> tuple[dict[str, Any], UsageError | None]:
     """Read the settings file; if it has become invalid, return its last valid values and the error.
 
-    A long-running process thus picks up changes and survives a half-edited file. The file is read
-    again only if it has changed. Raises `UsageError` if the file was never valid.
+    A long-running process thus picks up changes and is not affected by a half-edited file. The file
+    is read again only if it has changed. Raises `UsageError` if the file was never valid.
     """
     path = config_path()
     version, known = _file_signature(path), _last_good.get(path)
@@ -229,7 +229,7 @@ class LiveOptions:
         _, broken = file_settings()
         try:
             self._options = load_options(self.given, config=True)
-        except UsageError as error:  # valid by itself, but not together with `given`
+        except UsageError as error:  # the file is valid, but not together with `given`
             broken = error
         if broken is not None and str(broken) != self._reported:
             self._report(f"{broken}; using the previous settings", broken.hint)
@@ -306,13 +306,13 @@ def read_setting(name: str) -> Any:
 
 
 def config_path() -> Path:
-    """Return the settings file: in the user's config folder unless RESEARCH_CONFIG is set."""
+    """Return the settings file's path: RESEARCH_CONFIG, or else in the user's config folder."""
     named = os.environ.get("RESEARCH_CONFIG")
     return Path(named) if named else platformdirs.user_config_path(APP) / "config.toml"
 
 
 def servers_path() -> Path:
-    """Return the MCP servers file that `research mcp add` writes, next to the settings file."""
+    """Return the path of the file that `research mcp add` writes, next to the settings file."""
     return config_path().with_name("mcp.json")
 
 
@@ -341,7 +341,7 @@ def host_port(url: str) -> str:
 
 
 def find_plugin(kind: str, name: str) -> Any:
-    """Load the plug-in of this name, or return None. Raises `UsageError` if it is broken."""
+    """Load the plug-in with this name, or return None. Raises `UsageError` if that fails."""
     try:
         return load_plugin(kind, name)
     except PluginBroken as error:

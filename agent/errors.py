@@ -1,7 +1,7 @@
 """The errors of the agent package, each with an exit code, a message and a hint.
 
 ResearchError
- ├── UsageError         2   a flag, a file or the configuration is wrong
+ ├── UsageError         2   a flag, a file or the configuration is invalid
  │    └── NobodyToApprove    --plan, but no user can be asked
  ├── NotFound           3   nothing found (raised only by the command line; a run reports a status)
  ├── WebOutOfReach      6   every search provider failed, or there is no browser
@@ -13,7 +13,7 @@ ResearchError
  │    ├── ModelUnavailable   an outage, a rate limit or no answer, after all retries
  │    ├── ModelContext       the conversation is too long, even after trimming
  │    ├── ModelFiltered      a content filter stopped the question or the reply
- │    ├── ModelCut           the reply's token limit was reached before any text
+ │    ├── ModelCut           the reply reached its token limit before it contained any text
  │    ├── ModelUnknown     2 the endpoint has no model with this name
  │    └── NotAnEndpoint    2 the URL is not a model API but a web page or another API
  ├── LimitReached       5   a limit of the run was reached (defined in `agent.guard.budget`)
@@ -58,7 +58,7 @@ def error_text(error: BaseException | str, limit: int = MAX_ERROR_CHARS) -> str:
     text = str(error) or type(error).__name__
     if len(text) <= limit:
         return text
-    # Cut between words: a secret cut in half would not be redacted.
+    # Cut between words, since half a secret would not be redacted.
     kept = text[:limit].rpartition(" ")[0] or text[:limit]
     return f"{kept}… ({len(text) - len(kept):,} more characters)"
 
@@ -75,14 +75,14 @@ def error_class(name: str) -> type[ResearchError]:
 
 
 class UsageError(ResearchError):
-    """A flag, a file or the configuration is wrong."""
+    """A flag, a file or the configuration is invalid."""
 
     exit_code = 2
 
 
 @contextmanager
 def requires_extra(extra: str, or_else: str = "") -> Iterator[None]:
-    """Guard the import of an optional dependency; raises a `UsageError` that names its extra."""
+    """Wrap the import of an optional dependency; raises a `UsageError` that names its extra."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -117,7 +117,7 @@ class ModelError(ResearchError):
 
 
 class ModelUnauthorized(ModelError):
-    """The key is wrong, or does not allow this model."""
+    """The key is invalid, or does not allow this model."""
 
 
 class KeyMissing(ModelUnauthorized, UsageError):
@@ -137,7 +137,7 @@ class ModelUnavailable(ModelError):
 
 
 class ModelContext(ModelError):
-    """The conversation exceeds the context window: `tokens`, if the endpoint reports it."""
+    """The conversation exceeds the context window of `tokens` (None: not reported)."""
 
     hint = "Use a model with a larger context window, or set the actual size with --context-window."
 
@@ -153,7 +153,7 @@ class ModelFiltered(ModelError):
 
 
 class ModelCut(ModelError):
-    """The model spent its entire reply on reasoning and was cut off before it answered."""
+    """The model reached the reply's token limit while it was still reasoning."""
 
     hint = "Raise --max-tokens or --budget, or use a model that reasons less."
 
@@ -230,7 +230,7 @@ class ArchiveDamaged(JournalError):
     """A run archive was changed, is truncated, or is not an archive."""
 
     exit_code = 8
-    hint = "Get a new copy, or recreate it with `research export RUN FILE.zip`."
+    hint = "Get a new copy of the archive, or recreate it with `research export RUN FILE.zip`."
 
 
 class InternalError(ResearchError):

@@ -1,8 +1,8 @@
 """Serves HTTP behind a token, on the loopback interface unless another address is set.
 
-Requests from other websites are refused: they have no token. Requests with a foreign Origin header,
-or with a Host name that was made to resolve to this address (DNS rebinding), are refused before the
-token is checked.
+Requests from other websites are refused, since they have no token. Requests with a foreign Origin
+header, or with a Host name that was made to resolve to this address (DNS rebinding), are refused
+before the token is checked.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ HOST: Final = "127.0.0.1"
 MAX_LOGIN_BYTES: Final = 8_192
 """Maximum size of the login form's body, which contains one token and is not yet authorized."""
 MAX_BODY_BYTES: Final = 16 * 1024 * 1024
-"""Maximum size of a request body, which is read into memory and may contain a chat with images."""
+"""Maximum size of a request body, which may contain a chat with images and is read into memory."""
 MAX_DISCARD_S: Final = 2.0
 """Seconds for which the rest of a body that is too large is read and discarded."""
 NO_STORE: Final = {"cache-control": "no-store"}
@@ -72,8 +72,8 @@ class TokenAuth:
     403 means that the request comes from another website. `hosts` are the accepted Host headers
     (None: all). Programs send the token as a bearer token. A browser logs in with the form on the
     401 page, or once with `/?ticket=…`: URLs stay in the browser's history, so they never contain
-    the token. From then on the browser sends `cookie` ("" disables browser logins) and, for
-    requests that change something, also an Origin header. `open_paths` need no token, but the Host
+    the token. After that, the browser sends `cookie` ("" disables browser logins) and, with
+    requests that change something, an Origin header. `open_paths` need no token, but the Host
     header must be one of `hosts`.
     """
 
@@ -91,13 +91,13 @@ class TokenAuth:
         self._bearer = f"Bearer {token}"
         self._hosts = None if hosts is None else frozenset(hosts)
         self._cookie = cookie
-        # The browser stores a hash instead of the token; the hash is useless elsewhere.
+        # The browser stores a hash instead of the token, because a hash is of no use anywhere else.
         self._session = hmac.new(token.encode(), b"a browser's session", "sha256").hexdigest()
         self._ticket = ticket
         self._open_paths = open_paths
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on a request, or answer it."""
+        """Pass on a request, or respond with a login page or refusal."""
         if scope["type"] == "http":
             answer = await self._login_or_refusal(Request(scope, receive))
             await (answer or self._app)(scope, receive, send)
@@ -171,7 +171,7 @@ class BodyLimit:
         self._max_bytes = max_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on a request, or answer it with 413."""
+        """Pass on a request, or respond with 413."""
         body = _CappedBody(receive, send, self._max_bytes)
         if scope["type"] == "http":
             length = dict(scope["headers"]).get(b"content-length", b"")
@@ -180,8 +180,8 @@ class BodyLimit:
             body.size = 0
             try:
                 await self._app(scope, body.receive, body.send)
-            # Half a body can make the app fail with any exception, depending on how it parses
-            # bodies. The 413 below replaces that failure; all other errors are raised again.
+            # An incomplete body can make the app fail with any exception. The 413 below replaces
+            # that failure; all other exceptions are raised again.
             except Exception:
                 if not body.too_large:
                     raise
@@ -196,9 +196,10 @@ class BodyLimit:
             await send({"type": "http.response.body", "body": b""})
 
     async def _discard(self, receive: Receive) -> None:
-        """Read on for a while: if the connection were closed now, the client might lose the answer.
+        """Discard the rest of the body for a while, so that the client receives the response.
 
-        A connection that is closed with unread data is reset.
+        If a connection is closed with unread data, it is reset, and the client may lose the
+        response.
         """
         size = 0
         with suppress(TimeoutError):
@@ -211,7 +212,7 @@ class BodyLimit:
 
 
 class _CappedBody:
-    """Counts the bytes of a body as it arrives, and ends it early if it is too large."""
+    """Counts a body's bytes as they arrive, and ends the body early if it is too large."""
 
     def __init__(self, receive: Receive, send: Send, max_bytes: int) -> None:
         self._receive, self._send, self._max_bytes = receive, send, max_bytes
@@ -234,7 +235,7 @@ class _CappedBody:
 
 
 def _is_secret(shown: bytes, secret: str) -> bool:
-    """Compare with a secret in constant time."""
+    """Return whether a value equals a secret; compares in constant time."""
     return hmac.compare_digest(shown, secret.encode())
 
 

@@ -58,7 +58,7 @@ def number_to_string(number: float) -> str:
         return "0"
     if 1e-6 <= abs(value) < 1e21:
         return format(Decimal(repr(value)), "f").removesuffix(".0")
-    # From that size on, Python also writes an exponent, but with at least two digits.
+    # From that size, Python writes an exponent too, but with at least two digits.
     digits, _, exponent = repr(value).partition("e")
     return f"{digits.removesuffix('.0')}e{int(exponent):+d}"
 

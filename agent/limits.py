@@ -1,8 +1,8 @@
 """Limits that users can set, and the presets quick, standard and deep.
 
 In `config.toml` they are set in the tables `[limits]` and `[wiki-rules]`; in the environment,
-`RESEARCH_LIMITS=recent_turns=20,memories=50`. Defaults are taken from the reference systems where
-those have one.
+`RESEARCH_LIMITS=recent_turns=20,memories=50`. The defaults are those of the reference systems,
+where they have one.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class Effort:
         researched.
     sections: maximum number of sections of a report.
     challenges: number of claims to search for evidence against.
-    engines: search engines queried at once for a hard query; their results are merged.
-    rephrases: how often the model may be asked for other queries if a search found little.
-    translates: whether to ask even if it found enough, for questions not in English.
+    engines: number of search engines used for a hard query; their results are merged.
+    rephrases: how often the model may be asked for alternative queries if a search found little.
+    translates: for questions not in English, whether to ask even if the search found enough.
     first_reads, next_reads: pages that the extractive model reads after the first and after each
         further search.
     queries, searches, list_pages: the extractive model's queries per round, rounds, and list pages.
@@ -53,11 +53,11 @@ class Effort:
     list_pages: int
 
 
-# quick: one search, one page, a second look and the answer, which is what one good page can
-# provide. standard: the reference engine's twelve steps, and eight per part. A three-hop question
+# quick: one search, one page, a second look and the answer, for questions that one good page
+# answers. standard: the reference engine's twelve steps, and eight per part. A three-hop question
 # needs three searches. The first ten pages answer 86 % of simple questions, the first six 82 %.
-# deep: at least twice as much of everything, and two checks for points that a draft leaves open.
-# The first finds what was overlooked, the second the questions raised by those findings; a third
+# deep: at least twice as much of everything, and two checks for open points in a draft. The first
+# check finds what was overlooked, the second finds new questions that this raises, and a third one
 # seldom finds anything.
 _PRESET_LIMITS: dict[str, tuple[Any, Any, Any]] = {
     "steps": (6, 12, 40),
@@ -85,7 +85,7 @@ EFFORTS: dict[Depth, Effort] = {
 }
 STANDARD_EFFORT = EFFORTS["standard"]
 CHALLENGES = EFFORTS["deep"].challenges
-"""Number of claims to challenge if the user requests it at another depth."""
+"""Number of claims to challenge if the user requests challenges at another depth."""
 
 
 WikiPart = Literal["wiki", "raw", "sessions"]
@@ -107,10 +107,10 @@ Category = Literal["incident", "milestone", "decision"]
 
 @dataclass(frozen=True)
 class LimitSettings:
-    """How much is kept, recalled and read. Sizes of memory entries are in UTF-16 units.
+    """Limits for what is kept, recalled and read. Sizes of memory entries are in UTF-16 units.
 
-    recent_turns, condense_past: turns shown verbatim; older ones are condensed once there are more
-        than `condense_past`.
+    recent_turns, condense_past: number of turns shown verbatim; once there are more than
+        `condense_past`, older ones are condensed.
     session_summaries, profile_keys, memories, skills, projects: how many of each are kept.
     summary_every, profile_every, propose_every, evaluate_every: questions between post-run tasks.
     recalled, recalled_units: how many memories from earlier runs a run gets, and their size.
@@ -178,7 +178,7 @@ class WikiRules:
     day_log: bool = False
 
     def category(self, path: str) -> str:
-        """Return a page's group."""
+        """Return the index group of a page."""
         fitting = (name for pattern, name in self.categories.items() if fnmatchcase(path, pattern))
         return next(fitting, path.partition("/")[0] if "/" in path else "pages")
 

@@ -1,9 +1,9 @@
-"""The table of settings: with the type, bounds, default, help text and flag of each.
+"""The table of settings, with the type, bounds, default, help text and flag of each.
 
-The rest is generated from it: the command-line options (`agent/cli/flags.py`), the keys of
+These are generated from it: the command-line options (`agent/cli/flags.py`), the keys of
 `config.toml` and the `RESEARCH_…` variables (`agent/config.py`), and the REST schemas
-(`agent/serve/schemas.py`). `Flags`, the keyword arguments of `research()`, repeats it for type
-checkers; a test compares the two. To add a setting, add a line here and one to `Flags`.
+(`agent/serve/schemas.py`). `Flags`, the keyword arguments of `research()`, repeats the settings for
+type checkers; a test compares the two. To add a setting, add a line here and one to `Flags`.
 
 `research --help` loads this module, so it must not import pydantic. Its annotations must be real
 objects, not strings: pydantic and the command line read them.
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 APP = "urchin-research"
 MAX_STEPS = 200
-"""Maximum number of steps: a run that needs more is looping, which is usually detected earlier."""
+"""Maximum number of steps: a run that needs more is in a loop, usually detected earlier."""
 CONTEXT_WINDOW = 32_000
 """Default context window in tokens: every useful model supports it."""
 MIN_CONTEXT_WINDOW = 4_000
@@ -39,7 +39,7 @@ MAX_DAYS = 1_000_000
 MIN_TOKENS = 1_000
 """Minimum token limit for a run: fewer are not enough for one call."""
 ToolSource = Literal["domain", "mcp", "memory", "system"]
-"""Sources of tools; each can be disabled."""
+"""The tool sources, each of which can be disabled."""
 APPROVABLE = ("click", "type", "submit", "upload", "download", "login")
 """Actions on a site that can be approved before a run (`--yes ACT@SITE`)."""
 RECORDINGS = (".webm", ".har")
@@ -91,8 +91,7 @@ def _parse_recordings(value: Any) -> Any:
 
 
 def _parse_hosts(value: Any) -> Any:
-    # If it is a URL or a network range, only its host would be used, which is not what the user
-    # meant.
+    # Of a URL or a network range, only the host would be used, which is not what the user meant.
     for name in _parse_names(value):
         if "/" in str(name):
             raise ValueError(f"{name!r} must be a host such as example.org or 127.0.0.1:8080")
@@ -141,10 +140,10 @@ def setting(
 ) -> Any:
     """Declare a setting: its default (or default factory), help text and value placeholder.
 
-    `flag`: its names on the command line, unless that is `--name`; None if it has no flag. `page`:
-    the label of its control on the web page. `secret` settings are never recorded or shown. `more`
-    contains `variables` (other environment variables that set it) and any arguments for click, such
-    as `exists`.
+    `flag` contains its names on the command line (default: `--name`); None if it has no flag.
+    `page` is the label of its control on the web page. `secret` settings are never recorded or
+    shown. `more` contains `variables` (other environment variables that set it) and arguments for
+    click, such as `exists`.
     """
     metadata = {"help": text, "metavar": metavar, "flag": flag, "page": page, "secret": secret}
     metadata |= more
@@ -176,7 +175,7 @@ class Options:
     )
     guided: bool | None = setting(
         None,
-        "Let code search and read for the model (default: only for small models).",
+        "Do the searching and reading in code (default: only for small models).",
         flag="--guided/--no-guided",
     )
     vision: bool = setting(False, "Send screenshots to models that accept images.")
@@ -405,7 +404,7 @@ SETTINGS = {field.name: field for field in dataclasses.fields(Options)}
 
 
 def variables_of(name: str) -> list[str]:
-    """Return the environment variables for a setting, starting with its RESEARCH_… variable."""
+    """Return the environment variables for a setting; its RESEARCH_… variable comes first."""
     return [f"RESEARCH_{name.upper()}", *SETTINGS[name].metadata.get("variables", ())]
 
 
@@ -455,9 +454,10 @@ Surface = Literal["shell", "page", "python", "api"]
 def hint_for(surface: Surface, hint: str, fields: Container[str] = ()) -> str:
     """Rewrite a hint that names flags and commands for the interface that shows it.
 
-    In Python a flag is a keyword argument; in the REST API it is one of the request's `fields`, or
-    a server setting. On the web page, flags and commands are named by their controls, and flags
-    without a control as server settings. Sentences about features that the page lacks are left out.
+    In Python, a flag becomes a keyword argument; in the REST API, it becomes one of the request's
+    `fields` or a server setting. On the web page, flags and commands are replaced with the names of
+    their controls, and flags without a control with server settings. Sentences about features that
+    the page lacks are left out.
     """
 
     def in_python(match: re.Match[str]) -> str:
@@ -492,5 +492,5 @@ def hint_for(surface: Surface, hint: str, fields: Container[str] = ()) -> str:
 
 
 def _is_value(match: re.Match[str]) -> bool:
-    """Return whether a flag has a literal value such as `extractive`, not a placeholder."""
+    """Return whether a flag's value is literal, such as `extractive`, and not a placeholder."""
     return (match["value"] or "").islower()

@@ -1,7 +1,7 @@
 """Timestamps for digests, from authorities (RFC 3161) or OpenTimestamps calendars.
 
-An authority signs the time; calendars commit the digest to a Bitcoin block. Either service sees
-only a SHA-256 digest. Both are plug-ins (`urchin.timestamps`) in the package `urchin-extras`:
+An authority signs the time; calendars commit the digest to a Bitcoin block. Both services see only
+a SHA-256 digest. Their clients are plug-ins (`urchin.timestamps`) in the package `urchin-extras`:
 modules with the functions `stamp` and `check`.
 """
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TIMEOUT_SECONDS = 20.0  # a timestamp takes about one second
-_MAX_BYTES = 100_000  # a token with its certificates has about 5,000 bytes
+_MAX_BYTES = 100_000  # of a response; a token with its certificates has about 5,000
 _OPENTIMESTAMPS_HEADER = b"\x00OpenTimestamps\x00"
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """Who attests that a digest existed, and when (UTC).
+    """A statement that a digest existed at a certain time (UTC), and who attests it.
 
     `when` is None until a time is attested; until then `note` explains what is missing.
     """
@@ -39,7 +39,7 @@ class Stamp:
     note: str = ""
 
     def __str__(self) -> str:
-        """Format the time and authority, to follow "existed at"; returns the note if undated."""
+        """Format the time and authority, to follow "existed at"; the note if there is no time."""
         if self.when is None:
             return self.note
         return f"{self.when:%Y-%m-%d %H:%M:%S} UTC, according to {self.authority}"
@@ -49,7 +49,7 @@ class TimestampFailed(ResearchError):
     """The timestamp service cannot be reached, refuses, or returns an invalid response."""
 
     exit_code = 6
-    hint = "Nothing else is lost: try again later, or use another service."
+    hint = "Nothing else is affected. Try again later, or use another service."
 
 
 class TimestampInvalid(ResearchError):
@@ -63,7 +63,7 @@ def send_request(
     method: str, url: str, headers: dict[str, str], body: bytes | None, proxy: str | None
 ) -> tuple[int, bytes]:
     """Send a request to a timestamp service; returns status and body. Raises `TimestampFailed`."""
-    # No compression: a small body could unpack to a huge one.
+    # Compression is not accepted: a small body could unpack to a huge one.
     headers = {"Accept-Encoding": "identity", **headers}
     reply = b""
     try:

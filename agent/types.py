@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 Status = Literal["answered", "not_found", "partial", "failed"]
 Answers = Literal["fully", "in part", "no"]
-"""How far an answer answers its question, according to a judge."""
+"""The extent to which an answer answers its question, according to a judge."""
 Standing = Literal["supported", "in_part", "disputed", "contradicted", "not_verified"]
 """The verdict on an answer as a whole."""
 DOUBTFUL_BELOW = 0.7
 """An answer with a lower confidence is marked as doubtful wherever it is shown.
 
 Checked on 40 answers over a closed web that was not used to choose the threshold, judged by their
-passages alone: all 28 at or above it are right, and 2 of the 12 below it.
+passages alone: of the 28 at or above it, all are right; of the 12 below it, 2 are right.
 """
 
 
@@ -38,8 +38,9 @@ FINAL_STATUSES = frozenset({"answered", "not_found"})
 class VerdictState(StrEnum):
     """The result of checking a sentence; undecided is shown to readers as "not verified".
 
-    `done` and `attempted` apply to the run's actions. `done`: the outcome and the page afterwards
-    confirm the action. `attempted`: it was started, but nothing shows that it took effect.
+    `done` and `attempted` apply to the run's actions. `done` means that the outcome and the page
+    afterwards confirm the action; `attempted` means that it was started, but nothing shows that it
+    took effect.
     """
 
     SUPPORTED = "supported"
@@ -56,14 +57,14 @@ class VerdictState(StrEnum):
 
 
 class ToolTrait(StrEnum):
-    """What a tool declares about its results; recorded with each result."""
+    """A property of a tool's results, which the tool declares; recorded with each result."""
 
     READS = "reads"
-    """It changes nothing, so a loop may call it more often without learning anything new."""
+    """It changes nothing, so more calls are allowed in a loop that learns nothing new."""
     LOOKS = "looks"
-    """It only shows more of a page, so a rerun of the browser session leaves it out."""
+    """It only shows more of a page, so it is left out when the browser session is rerun."""
     CONFIRMS = "confirms"
-    """Its result only confirms what was requested: it has no text to trace to a source."""
+    """Its result only confirms what was requested; it contains no text whose origin matters."""
     REPORTS = "reports"
     """Its success message is part of the answer, because the user requested its effect."""
 
@@ -89,9 +90,9 @@ class ToolCall:
 class Reply:
     """A parsed reply of a model: `text` is the reply without its thoughts.
 
-    `unclosed`: a thought has no end tag, so calls in it were not run. `broken`: the reply has
-    calls, but none can be parsed. `nested`: a call is inside another. `cut`: the reply was cut off
-    at its length limit.
+    `unclosed` means that a thought has no end tag, so calls in it were not run; `broken` that the
+    reply contains calls, but none can be parsed; `nested` that a call is inside another; `cut` that
+    the reply was cut off at its length limit.
     """
 
     thoughts: tuple[str, ...]
@@ -109,8 +110,8 @@ class Passage:
 
     `id` is `S3¶12` (source 3, passage 12, both counted from 1). `heading` joins the headings above
     it with ` › `. `page` is the page number in a paged document. `kind` is one of text, heading,
-    list, table, snippet and act. An `act` passage describes the action of the run that led to this
-    state of a page.
+    list, table, snippet and act. An `act` passage describes the run's action that led to this state
+    of a page.
     """
 
     id: str
@@ -127,13 +128,13 @@ class Passage:
 class Observation:
     """The result of one tool call: JSON data, and web text labelled with its source.
 
-    A language model reads it as text (`agent.protocol.call_results`); there, long data is cut if
-    `capped` is set, and a failed call shows the `hint`. For other models, the web text is also
-    available here as data: `passages` are the passages in it, `results` the search results, and
-    `snapshot` is the text of a live page with its refs: the complete page after OPEN, the changes
-    after an action. `made` is False for a call that was refused before its tool ran, so nothing was
-    read. `traits` are the tool's traits. `request` describes the request in one line; "" for a tool
-    that playbooks leave out.
+    A language model gets it as text (`agent.protocol.call_results`), in which long data is cut if
+    `capped` is set, and a failed call has its `hint`. For other models, the web text is also
+    available as data: `passages` contains its passages, `results` the search results, and
+    `snapshot` the text of a live page with its refs: the complete page after OPEN, only the changes
+    after an action. `made` is False for a call that was refused before its tool ran, so that
+    nothing was read. `traits` are the tool's traits. `request` describes the request in one line;
+    "" for a tool that playbooks leave out.
     """
 
     call: ToolCall
@@ -176,7 +177,7 @@ class Observation:
 
 
 def has_error(data: Any) -> bool:
-    """Whether a result's data has an `error`, that is, the call failed."""
+    """Return whether a result's data has an `error`, that is, whether the call failed."""
     return isinstance(data, Mapping) and js.truthy(data.get("error"))
 
 
@@ -191,7 +192,7 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of the conversation; a language model gets `content`, and images if it can.
+    """One message of the conversation; a language model gets `content`, and images if supported.
 
     `observations` are the tool results in the message as data, in the order of the calls; in the
     question's own message they are the files and the open page. `question` is the question as the
@@ -233,12 +234,13 @@ class ReportPart(BaseModel):
 class Sentence(ReportPart):
     """A sentence of the answer; `citations` are source numbers in the report.
 
-    `weak`: only search results support it, and no page that was read. `about_search`: the sentence
-    makes no claim, but describes what the search found or did not find. `missing` lists its
-    figures, dates and names that its citations do not contain, if no judge decided about it. `step`
-    is the position in the journal of the action that the sentence describes as done or attempted.
-    `secondary_to` is the address that the supporting pages cite for it, if that was looked up;
-    `primary` is the number of that source, if it was read and supports the sentence.
+    `weak` means that it is supported only by search results, not by a page that was read.
+    `about_search` means that it makes no claim, but describes what the search found or did not
+    find. `missing` lists the figures, dates and names that its citations do not contain, if no
+    judge decided about it. `step` is the position in the journal of the action that the sentence
+    describes as done or attempted. `secondary_to` is the address of the source that the supporting
+    pages cite for it, if this was looked up; `primary` is the number of that source, if it was read
+    and supports the sentence.
     """
 
     text: str
@@ -265,9 +267,9 @@ class ReportSource(ReportPart):
     A source whose `via` is `snippet` was not read: its text is the search result's description. The
     text of a `tool` or `mcp` source is what a tool call returned. The text of a `computed` source
     names the passages and the code it was computed from. `published` is the date that the page
-    gives for itself (ISO), or None. `pages` has the page number of each quote from a paged
-    document; it is empty for other sources. `copy_of` is the number of the earliest source with the
-    same text, if this is a copy of it.
+    gives for itself (ISO), or None. `pages` contains the page number of each quote from a paged
+    document; it is empty for other sources. If this source is a copy, `copy_of` is the number of
+    the earliest source with the same text.
     """
 
     n: int
@@ -286,8 +288,8 @@ class Conflict(ReportPart):
     """A source that contradicts a sentence of the answer that other sources support.
 
     `citations` are the sources that support the sentence; `source`, with `quote`, contradicts it.
-    All are source numbers in the report. `newer` lists the sources of the side whose page has the
-    later date; it is empty if either side has no date or both have the same one.
+    All are source numbers in the report. `newer` lists the sources on the side that has the later
+    date; it is empty if a date is missing or both are the same.
     """
 
     text: str
@@ -301,7 +303,7 @@ class Conflict(ReportPart):
 class ContrarySearch(ReportPart):
     """A search for evidence against a claim: the query, and the addresses that were read for it.
 
-    `found` says whether a source contradicts the claim; its words are in the report's `conflicts`.
+    `found` says whether a source contradicts the claim; the report's `conflicts` quote that source.
     """
 
     text: str
@@ -325,15 +327,15 @@ class ClosePassage(ReportPart):
 
 
 class Fit(ReportPart):
-    """How well a quoted sentence fits the question, used for the extractive model's confidence.
+    """A measure of how well the extractive model's quoted sentence fits the question.
 
     `covered` is the share (0 to 1) of the question's words that occur in the sentence, its heading
-    or its page's title, weighted by rarity; words found only next to the sentence count half.
+    or its page's title, weighted by rarity; words found only next to the sentence count as half.
     `stated` is the total rarity (IDF) of these words, without those found only next to the
-    sentence. `margin` is how far its score exceeds that of the next-best sentence (0 to 2.5).
-    `has_value` says whether it has a value of the requested kind (a date, a number, a name, a
-    reason); it is None if the question asks for no such kind, or if the value is far from the
-    question's words. A question with an unanswered part gets the worst fit.
+    sentence. `margin` is the amount by which its score exceeds that of the next-best sentence (0 to
+    2.5). `has_value` says whether it contains a value of the requested kind (a date, a number, a
+    name, a reason); it is None if the question does not ask for such a value, or if the value is
+    far from the question's words. A question with an unanswered part gets the worst fit.
     """
 
     # Named `own` in records written by earlier versions.
@@ -346,14 +348,15 @@ class Fit(ReportPart):
 class ConfidenceParts(ReportPart):
     """The parts of the confidence, each 0 to 1 unless another unit is given.
 
-    `supported` is the share of claims that are supported. An undecided claim counts half, one that
-    only a search result supports 0.7; in an audit it is the share of the sentences that have a
-    citation. `pages` is the number of pages that support the claims, `sites` the number of their
-    sites, and `origins` the number of independent ones (near-copies count as one). `agreement` is
-    the share of the origins that agree, among those about the claims. `coverage` is the share of
-    the question that the cited passages cover. `freshness` is the age in days of the newest dated
-    source, None without a date. `answers` says whether the question is answered, None if no judge
-    was asked. `fit` rates an answer by the extractive model, None for a language model.
+    `supported` is the share of claims that are supported. An undecided claim counts as 0.5, and one
+    that only a search result supports counts as 0.7. In an audit, it is the share of sentences with
+    citations that are supported. `pages` is the number of pages that support the claims, `sites`
+    the number of their sites, and `origins` the number of independent ones (near-copies count as
+    one). `agreement` is the share of agreeing origins among those that support or contradict the
+    claims. `coverage` is the share of the question that the cited passages cover. `freshness` is
+    the age in days of the newest dated source, None without a date. `answers` says whether the
+    question is answered; None if no judge was asked. `fit` rates an answer by the extractive model;
+    None for a language model.
     """
 
     supported: float = 0.0
@@ -368,7 +371,7 @@ class ConfidenceParts(ReportPart):
 
 
 class DataValue(ReportPart):
-    """A value in `data`: its position (a JSON Pointer), and the verbatim quote that supports it.
+    """A value in `data`: its position (a JSON Pointer) and the verbatim quote that supports it.
 
     `citations` are source numbers in the report.
     """
@@ -385,8 +388,8 @@ class CheckedReference(ReportPart):
     """A reference of an audited draft, with the results of its check.
 
     `source` is the number of its page in the report, if it was read and cited. `now` is the address
-    it moved to, `archived` the address of an archived copy of a dead page. `wrong` lists errors;
-    `notes` lists remarks for the reader and checks that could not be made.
+    that it moved to; `archived` is the address of an archived copy of a dead page. `wrong` lists
+    errors; `notes` lists remarks for the reader and checks that could not be made.
     """
 
     key: str = ""
@@ -405,14 +408,14 @@ CheckState = Literal["stands", "moved", "changed", "gone", "contradicted", "not_
 
 
 class RecheckedSentence(ReportPart):
-    """A sentence of an earlier report, and how it compares with the pages it cites today.
+    """A sentence of an earlier report, compared with the current versions of the pages it cites.
 
-    `moved`: the same words are at another address, `now`, or under another heading there.
-    `changed`: the words are different. `gone`: none of the pages contain them. `contradicted`: a
-    page contradicts the sentence. `source` is the number of the deciding page, `url` its address in
-    the earlier report. `old` is the earlier wording, `new` today's wording, and `archived` the
-    address of an archived copy. `holds` says whether the sentence is still supported, None if it
-    could not be checked.
+    `moved` means that the same words are at another address, `now`, or under another heading there;
+    `changed` that the words are different; `gone` that none of the pages contain them;
+    `contradicted` that a page contradicts the sentence. `source` is the number of the page that
+    decided this, and `url` its address in the earlier report. `old` is the earlier wording, `new`
+    the current wording, and `archived` the address of an archived copy. `holds` says whether the
+    sentence is still supported; None if it could not be checked.
     """
 
     text: str
@@ -428,7 +431,7 @@ class RecheckedSentence(ReportPart):
 
 
 class SearchLine(ReportPart):
-    """One line of the search trail; `withheld` says what was not sent to the engine, and why."""
+    """One search that the run made; `withheld` lists what was not sent to the engine, and why."""
 
     query: str
     provider: str
@@ -440,7 +443,7 @@ class SearchLine(ReportPart):
 
 
 def files_note(searches: Sequence[SearchLine]) -> str:
-    """Describe which part of the user's folder the last search missed; "" if it missed nothing."""
+    """Describe which files in the user's folder the last search missed; "" if it missed none."""
     details = [line.detail for line in searches if line.provider == "corpus"]
     return f"Your files: {details[-1]}." if details and details[-1] else ""
 
@@ -462,7 +465,7 @@ class UsageTotals(ReportPart):
 
 
 class ErrorInfo(ReportPart):
-    """Why a run failed: the error's type, what happened, and what to do."""
+    """The reason why a run failed: the error's type, what happened, and what to do."""
 
     type: str
     message: str
@@ -470,17 +473,17 @@ class ErrorInfo(ReportPart):
 
 
 class Report(ReportPart):
-    """The result of a run, as `--json` prints it.
+    """The result of a run, as printed by `--json`.
 
-    `confidence` is the probability that the answer is right and answers the question; None if no
-    calibrated number is known. `standing` is the verdict on the answer as a whole. `doubt` is the
-    reason why it may be wrong; None unless the confidence is below `DOUBTFUL_BELOW`. If there is no
-    answer, `answer` is the model's description of the search and its recorded outcome, and
-    `closest` has up to five passages relevant to the question, best first. With `--schema`, `data`
-    is the answer in that form, `values` are its values with the quotes that support them, and
-    `data_notes` lists omitted and missing values. In an audit, the answer is the draft, and
-    `references` are its references. In a recheck, the answer is the earlier report's, and
-    `rechecked` gives the result for each of its sentences.
+    `confidence` is the probability that the answer is correct and answers the question; None if no
+    calibrated value can be given. `standing` is the verdict on the answer as a whole. `doubt` is
+    the reason why it may be wrong; None unless the confidence is below `DOUBTFUL_BELOW`. If there
+    is no answer, `answer` is the model's description of the search and its recorded outcome, and
+    `closest` contains up to five passages relevant to the question, best first. With `--schema`,
+    `data` is the answer in the format of the schema, `values` lists its values with the quotes that
+    support them, and `data_notes` lists omitted and missing values. In an audit, the answer is the
+    draft, and `references` are its references. In a recheck, the answer is the earlier report's,
+    and `rechecked` gives the result for each of its sentences.
     """
 
     run: str
@@ -531,8 +534,8 @@ class Report(ReportPart):
             return "not_verified"
         if self.conflicts:
             return "disputed"
-        # The extractive model rates its own answers. A draft answers no question, nor does an
-        # action that was done.
+        # The extractive model rates its own answers. Drafts and completed actions do not answer a
+        # question.
         parts, acts = self.confidence_parts, set(verdicts) == {VerdictState.DONE}
         no_question = parts.fit or self.references or self.rechecked or acts
         answers = "fully" if no_question else parts.answers
@@ -543,7 +546,7 @@ class Report(ReportPart):
     @computed_field  # type: ignore[prop-decorator] # as above
     @property
     def doubt(self) -> str | None:
-        """Why the answer may be wrong: the factor that lowers its confidence most."""
+        """The main reason why the answer may be wrong."""
         value, parts, claims = self.confidence, self.confidence_parts, self.claims
         if self.status not in ("answered", "partial") or not claims:
             return None
@@ -565,9 +568,9 @@ class Report(ReportPart):
     def rows(self) -> list[dict[str, Any]]:
         """Return the data of a schema as rows, for a table or a DataFrame; empty without data.
 
-        A list of objects gives one row per item. An object that contains exactly one such list does
-        too; its other values are repeated in each row. The column `sources` has the addresses that
-        a row cites.
+        A list of objects becomes one row per item. So does an object that contains exactly one such
+        list; its other values are repeated in each row. The column `sources` contains the addresses
+        that a row cites.
         """
         return _data_rows(self.data, self.values, {s.n: s.url for s in self.sources})
 
@@ -585,7 +588,7 @@ class Report(ReportPart):
         """Serialise as JSON, by default with an indent of two spaces."""
         return self.model_dump_json(**{"indent": 2, **options})
 
-    # The run's record: these exports also show its saved pages and steps.
+    # Exports that need the run's record, since they also show its saved pages and steps.
 
     _record: Path | None = PrivateAttr(default=None)
 
@@ -612,8 +615,8 @@ class Report(ReportPart):
     def to_frame(self) -> Any:
         """Return the sentences as a pandas `DataFrame`, one row each.
 
-        Columns: text, verdict, reason, citations (numbers of sources), urls. Raises `UsageError` if
-        pandas is not installed: Urchin does not depend on it.
+        The columns are text, verdict, reason, citations (source numbers) and urls. Raises
+        `UsageError` if pandas, which is not a dependency, is not installed.
         """
         try:
             pandas = import_module("pandas")
@@ -631,8 +634,8 @@ class Report(ReportPart):
 
     def _repr_html_(self) -> str:
         """Render for a notebook: badge, answer, passages and sources."""
-        # Imported by name because `agent.export` is a layer above this module; both of its
-        # functions used here read only a report.
+        # Imported by name, because `agent.export` is a layer above this module. The two functions
+        # used here only read a report.
         return str(import_module("agent.export.markup").notebook_html(self))
 
     def _render_export(self, name: str) -> str:

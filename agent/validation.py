@@ -1,7 +1,7 @@
 """Bounds and conversions for the values that users set, as annotation metadata.
 
-Pydantic gets the validator from each of them. This module does not import pydantic, so that
-`research --help` need not load it.
+Pydantic builds a validator from each of them. This module does not import pydantic, so that
+`research --help` does not load it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 Depth = Literal["quick", "standard", "deep"]
-"""How thorough a run is; `EFFORTS` in `agent/limits.py` gives the limits of each."""
+"""How thorough a run is; `EFFORTS` in `agent/limits.py` defines the limits of each depth."""
 
 
 class Bounds:
@@ -58,5 +58,5 @@ def split_list(value: str) -> tuple[str, ...]:
 
 
 def split_paths(value: str) -> tuple[str, ...]:
-    """Split a list of paths at commas only: a path may contain spaces."""
+    """Split a list of paths at commas only, since a path may contain spaces."""
     return tuple(part.strip() for part in value.split(",") if part.strip())

@@ -42,11 +42,10 @@ LOGGED_CHARS = 300  # maximum length of an answer in the daily log
 SUMMARY_CHARS = 120  # maximum length of a page's summary in the index
 BRIEF_PAGES = 12  # maximum number of pages in the context brief
 
-# The weights of a phrase and of a word in the content, the title and the path, as in the reference
-# library.
+# The weights of a phrase and of a word in the content, title and path, as in the reference library.
 PHRASE_WEIGHTS = (5, 4, 3)
 WORD_WEIGHTS = (1, 3, 2)
-HALF_SCORE = 8  # raw score that maps to .5
+HALF_SCORE = 8  # raw score that is mapped to .5
 
 _FENCE = re.compile(
     r"^(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^(?P=fence)[^\n]*$|\Z)", re.DOTALL | re.MULTILINE
@@ -78,7 +77,7 @@ class PageWindow:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A relationship between two pages; `type` is one that the rules allow.
+    """A relationship between two pages; `type` is one of those that the rules allow.
 
     `evidence` says where it is stated; `date` (ISO) is when it became known.
     """
@@ -106,7 +105,7 @@ def _now() -> datetime:
 
 
 class Wiki:
-    """The wiki in a folder. Methods that write return the changed paths unless stated otherwise.
+    """The wiki in a folder. Unless stated otherwise, methods that write return the changed paths.
 
     A path outside the folder raises `UsageError`.
     """
@@ -128,7 +127,7 @@ class Wiki:
         return sorted(name for name in names if not name.startswith(".") and "/." not in name)
 
     def pages(self) -> list[str]:
-        """List the pages written by people and runs, excluding the support files."""
+        """List the pages written by users and runs, excluding the support files."""
         paths = self.list_files()
         return [p for p in paths if p.endswith((".md", ".mdx")) and p not in SUPPORT_FILES]
 
@@ -142,8 +141,8 @@ class Wiki:
     def write_file(self, path: str, text: str) -> bool:
         """Write a file if its content differs; returns whether it did.
 
-        A crash leaves either the old or the new content. Raises `UsageError` if the folder is not
-        writable.
+        After a crash, the file has either the old or the new content. Raises `UsageError` if the
+        folder is not writable.
         """
         file = self._root / _safe_path(path)
         if self.read_file(path) == text:
@@ -166,7 +165,7 @@ class Wiki:
         place: WikiPart | None = None,
         snippet: int = DEFAULTS.wiki_snippet,
     ) -> list[PageHit]:
-        """Find files by phrase and words, best first, ties by path; an empty query has no results.
+        """Find files by phrase and words, best first, then by path; an empty query has no results.
 
         `place` limits the search to a part of the wiki; `snippet` is the length of the excerpt.
         """
@@ -215,7 +214,7 @@ class Wiki:
         return PageWindow(name, content, first, end, len(all_lines))
 
     def lint(self) -> list[Finding]:
-        """Find missing files, broken links and bad relationships, critical findings first."""
+        """Find missing files, broken links and invalid relationships, critical findings first."""
         paths = self.list_files()
         required = dict.fromkeys((*SUPPORT_FILES, *self.rules.required))
         found = [Finding("critical", p, 0, "is missing") for p in required if p not in set(paths)]

@@ -37,7 +37,7 @@ EXPECTED = {
     "resource": f"# {QUESTION}",
     "error": [True, "since: Input should be a date such as 2025-01-31"],
     "unknown": [True, "Unknown tool: nope"],
-    "missing": "MCP error -32602: no run nope. `research runs` lists them.",
+    "missing": "MCP error -32602: no run nope. `research runs` lists all runs.",
     "cancel": "MCP error -32001: enough",
     "after": True,
 }

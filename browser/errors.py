@@ -104,7 +104,7 @@ class LaunchFailed(SessionError):
 class AttachFailed(SessionError):
     """No Chrome answers at the CDP address."""
 
-    hint = "Start one with `research chrome`, or allow debugging at chrome://inspect/#remote-debugging."
+    hint = "Run `research chrome`, or allow debugging at chrome://inspect/#remote-debugging."
 
 
 class BrowserGone(SessionError):

@@ -34,11 +34,12 @@ This page is generated from the code by `python dev/sites.py`; a test checks tha
 
 ## Search engines
 
-Engines are listed in the order in which they are tried by default. Those marked *named* are used only if `--search` names them. If an
+Engines are listed in the order in which they are tried by default. Engines marked *named* are used only if `--search` names them. If an
 engine does not support a filter, Urchin filters the results itself: for example, it removes results from other sites. *Documentation*
-means that parameters and fields were compared with the API's documentation or with published responses, but that no whole response was
-available as a test; *unverified layout*, that the parser was written from knowledge of the pages. To add an engine, add a class of about twenty lines to `browser/search/json_engines.py`, or add one to
-`browser/search/html_engines.py` and its name to `browser/search/engines.py`.
+means that parameters and fields were compared with the API's documentation or with published responses, but that no complete response was
+available for a test. *Unverified layout* means that the parser was written from knowledge of the pages, without a saved page to test it on.
+To add an engine, add a class of about twenty lines to `browser/search/json_engines.py`, or add one to `browser/search/html_engines.py` and
+its name to `browser/search/engines.py`.
 
 """
 SITES = """
@@ -53,17 +54,17 @@ research "…" --search mine --search-url 'mine=https://search.example/api?q={qu
 research "…" --search mine --search-url 'mine=https://search.example/find?q={query}#item=li.hit&url=h3 a&snippet=p.said'
 ```
 
-Yahoo, Ecosia and Qwant are not built in, because no saved result pages were available; in addition, Qwant's result page is rendered by
-scripts. To use one of them, declare it as a custom engine and check the results:
+Yahoo, Ecosia and Qwant are not built in, because no saved result pages were available; Qwant's result page is also rendered by scripts. To
+use one of them, declare it as a custom engine and check the results:
 `--search-url 'yahoo=https://search.yahoo.com/search?p={query}#item=div.algo&url=.compTitle a&title=h3&snippet=.compText'`.
 
 ## Sites with a parser
 
 Sites are recognised by the host in the URL; software that can run on any host is recognised by its markup. A page that no longer has the
-expected markup is read as an ordinary page, with a note that says so. *Saved pages* means that the parser was tested on a saved page of at
-least one of the site's page types; *unverified layout* means that no saved page from the real site was available. To
-[add a site](parsers.md), write a file of about thirty lines, in this project or in a separate package. Sites marked `urchin-extras` require
-that package (`pip install urchin-extras`; source in `plugins/`).
+expected markup is read as an ordinary page, and a note says so. *Saved pages* means that the parser was tested on a saved page of at least
+one of the site's page types; *unverified layout* means that no saved page from the real site was available. To [add a site](parsers.md),
+write a file of about thirty lines, in this project or in a separate package. Sites marked `urchin-extras` require that package
+(`pip install urchin-extras`; source in `plugins/`).
 
 | site | hosts | how pages are read | tested on |
 |---|---|---|---|

@@ -134,7 +134,7 @@ def test_package_index_readme_has_no_broken_links():
     targets = re.findall(r"\]\(([^)#]+)\)", shown)
     assert [target for target in targets if not target.startswith("http")] == []
     assert "![" not in shown
-    assert "steps that led there.\n" in shown
+    assert "steps that led to it.\n" in shown
 
 
 def test_documented_commands_are_valid_shell():

@@ -1,1 +1,1 @@
-"""Channels: answers questions sent by messenger or e-mail, over any service with a plug-in."""
+"""Channels: answers questions sent by messenger or e-mail, through a plug-in for each service."""

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 MAX_MESSAGES = 3
 """Maximum number of messages per answer; a longer answer is also sent as a file."""
-_MARKERS = re.compile(r"(?:\s*\[\d{1,3}\])*\s*")
-_MORE = "… The full answer with its sources is in the attached file."
+_CITATIONS_RE = re.compile(r"(?:\s*\[\d{1,3}\])*\s*")
+_MORE_IN_FILE_NOTE = "… The full answer with its sources is in the attached file."
 
 
 def answer_text(report: Report) -> str:
-    """Format the answer with its citations, its unverified sentences, and its sources."""
+    """Format the answer with citations, followed by its unverified sentences and its sources."""
     if report.status == "failed":
         return clean(f"The run failed: {report_view.error_line(report)}")
     unsupported = [
@@ -52,22 +52,23 @@ def answer_text(report: Report) -> str:
 
 
 def split_answer(text: str, longest: int) -> tuple[list[str], bool]:
-    """Split text into messages; the second value says whether the rest must be sent as a file."""
+    """Split text into messages; the second value is true if the rest must be sent as a file."""
     pieces = split_text(text, longest)
     if len(pieces) <= MAX_MESSAGES:
         return pieces, False
-    head = split_text(text, longest - length(_MORE) - 2)[: MAX_MESSAGES - 1]
-    return [*head[:-1], f"{head[-1]}\n\n{_MORE}"], True
+    head = split_text(text, longest - length(_MORE_IN_FILE_NOTE) - 2)[: MAX_MESSAGES - 1]
+    return [*head[:-1], f"{head[-1]}\n\n{_MORE_IN_FILE_NOTE}"], True
 
 
 def split_text(text: str, longest: int) -> list[str]:
     """Split text into pieces of at most `longest` UTF-16 units, between paragraphs or sentences.
 
-    Sentences that are too long are split between words, and overlong words anywhere.
+    Sentences that are too long are split between words, and words that are too long at any
+    character.
     """
     pieces: list[str] = []
     room = ""
-    for unit in _units(text, longest):
+    for unit in _split_units(text, longest):
         if room and length(room + unit) > longest:
             pieces.append(room.strip())
             room = ""
@@ -75,14 +76,14 @@ def split_text(text: str, longest: int) -> list[str]:
     return [piece for piece in [*pieces, room.strip()] if piece]
 
 
-def _units(text: str, longest: int) -> Iterable[str]:
+def _split_units(text: str, longest: int) -> Iterable[str]:
     """Split text into paragraphs, sentences or words that are short enough."""
     for paragraph in text.splitlines(keepends=True):
         if length(paragraph) <= longest:
             yield paragraph
             continue
-        # a sentence includes the citations that follow it
-        found = [_MARKERS.match(paragraph, span.end) for span in sentences(paragraph)]
+        # keep citations with the sentence before them
+        found = [_CITATIONS_RE.match(paragraph, span.end) for span in sentences(paragraph)]
         ends = [markers.end() for markers in found if markers]
         at = 0
         for end in [*ends[:-1], len(paragraph)]:
@@ -101,7 +102,7 @@ def _words(sentence: str, longest: int) -> Iterable[str]:
 
 
 def plain_text(markdown: str) -> str:
-    """Convert Markdown to plain text, since services use their own markup or none."""
+    """Convert Markdown to plain text, since services have different markup or none."""
     tokens = MarkdownIt("commonmark", {"html": False}).parse(markdown)
     texts: list[str] = []
     depth = 0

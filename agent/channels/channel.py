@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 class ChannelSettings(BaseModel):
-    """The settings `[channels.NAME]`; a channel adds its own in a subclass.
+    """The settings in `[channels.NAME]`; a channel adds its own settings in a subclass.
 
     `allow` lists the allowed senders, by their ids on the service. `refuse` is the message that
     other senders receive once; if empty, none is sent. `budget_day` (USD) and `questions_day` apply
-    to each sender. `run` contains the settings for each run, and `keys` the alternative environment
-    variables for secrets.
+    to each sender. `run` contains the settings for each run; `keys` maps secrets to alternative
+    environment variables.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -48,11 +48,11 @@ class ChannelSettings(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Inbound:
-    """A message from a user. `id` is the service's id; a repeated message has the same one.
+    """A message from a user. `id` is the service's id, which is the same for a repeated message.
 
-    `thread` is where the answer goes; messages in a thread are one conversation. `text` is the
-    sender's own text, `quoted` is forwarded or quoted text, and `fetch` downloads each of `files`.
-    `choice` is the id of a pressed button.
+    `thread` is the destination of the answer; the messages in a thread form one conversation.
+    `text` is the sender's own text, `quoted` is forwarded or quoted text, and `fetch` downloads
+    each of `files`. `choice` is the id of a pressed button.
     """
 
     id: str
@@ -79,7 +79,7 @@ class Outbound:
 
     @property
     def is_question(self) -> bool:
-        """Whether it asks for approval; sending it again is harmless, as one reply decides."""
+        """Whether the message asks for approval; resending it is harmless, as one reply decides."""
         return bool(self.buttons)
 
 
@@ -103,7 +103,7 @@ class ChannelLink:
 
 
 class Notebook(ABC):
-    """Values that a channel keeps across restarts."""
+    """Values that a channel keeps on disk across restarts."""
 
     @abstractmethod
     def note(self, key: str) -> str:
@@ -118,7 +118,8 @@ class Channel(ABC):
     """A messaging service. `keys` maps its secrets to their usual environment variables.
 
     `hosts` are patterns for other hosts that it may connect to. `longest` is the maximum length of
-    a message in UTF-16 units. `whole` means that an answer is sent as one message with its files.
+    a message in UTF-16 units. `whole` means that an answer is sent as a single message, including
+    its files.
     """
 
     Settings: ClassVar[type[ChannelSettings]] = ChannelSettings
@@ -135,7 +136,7 @@ class Channel(ABC):
 
     @classmethod
     def places(cls, settings: Any) -> tuple[str, ...]:
-        """Return the addresses in the settings other than `url`; they may be private."""
+        """Return the addresses in the settings, apart from `url`, that may be private."""
         return (settings.url,) if settings.url else ()
 
     @abstractmethod
@@ -149,8 +150,8 @@ class Channel(ABC):
     async def send(self, thread: str, message: Outbound, answering: str = "") -> None:
         """Send a message once; `answering` is the id of the message that it replies to.
 
-        A question is sent again if it is unknown whether it arrived. Raises `Refused` or
-        `ConnectFailed` if nothing was sent, `NotSent` otherwise.
+        A question is resent if it is unknown whether it arrived. Raises `Refused` or
+        `ConnectFailed` if nothing was sent, otherwise `NotSent`.
         """
 
     @abstractmethod
@@ -173,7 +174,7 @@ class Channel(ABC):
             return None
 
     def key(self, name: str) -> str:
-        """Return a secret. Raises `UsageError` if it is not set."""
+        """Return a secret. Raises `UsageError` if the secret is not set."""
         variable = self.settings.keys.get(name) or self.keys[name]
         value = os.environ.get(variable, "")
         if not value:

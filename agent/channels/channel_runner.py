@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from agent.notify.targets import Sender
     from agent.options import Options
 
-_STABLE_S = 60.0
+_MIN_STABLE_S = 60.0
 """After a connection that lasted at least this many seconds, reconnect without delay."""
 
 
@@ -41,7 +41,7 @@ def channel_settings(options: Options) -> dict[str, tuple[type[Channel], Channel
 
 
 def check_settings(name: str, row: Any) -> tuple[type[Channel], ChannelSettings]:
-    """Return the class and the settings of one channel. Raises `UsageError`."""
+    """Return the class and settings of one channel. Raises `UsageError`."""
     if not isinstance(row, dict):
         raise UsageError(f"channels.{name} must be a table of settings")
     kind = str(row.get("kind", name))
@@ -73,9 +73,9 @@ def _settings_named(name: str, options: Options) -> tuple[type[Channel], Channel
 
 
 class LiveChannelSettings:
-    """The settings of a running channel, which follow changes to the settings file.
+    """The settings of a running channel, updated when the settings file changes.
 
-    If they become invalid, this is reported once, and the previous settings still apply.
+    If the settings become invalid, this is reported once, and the previous settings still apply.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class LiveChannelSettings:
 async def open_channel(
     name: str, options: Options, say: Callable[[str], None]
 ) -> AsyncIterator[tuple[Channel, Inbox]]:
-    """Open a channel that can connect only to its own service. Raises `UsageError`."""
+    """Open a channel that can connect only to its service. Raises `UsageError`."""
     channel, settings = _settings_named(name, options)
     private = tuple(map(host_and_port, channel.places(settings)))
     own = (host_and_port(channel.url),) if channel.url else ()
@@ -133,7 +133,7 @@ async def run_channels(
     answer: type[Dialogue],
     say: Callable[[str], None],
 ) -> None:
-    """Run channels until cancelled. If one fails permanently, the others continue.
+    """Run channels until cancelled. If a channel fails permanently, the others continue.
 
     `live` returns the current settings. Changes to permissions and run settings take effect while a
     channel is running; changes to its kind, address and keys do not. `answer` handles a channel's
@@ -147,7 +147,7 @@ async def run_channels(
 
     async def run(name: str) -> UsageError | None:
         try:
-            # two processes would answer each message twice
+            # two processes would each answer every message
             with FileLock(folder / f"{name}.lock", timeout=0):
                 async with open_channel(name, options, say) as (channel, inbox):
                     settings = LiveChannelSettings(name, channel.settings, live, say)
@@ -181,7 +181,7 @@ async def _listen(name: str, channel: Channel, dialogue: Dialogue) -> None:
             raise
         except (ResearchError, BrowserError, OSError, *MALFORMED) as error:
             channel.link.say(f"{name}: connection lost: {error}")
-            if loop.time() - began <= _STABLE_S:
+            if loop.time() - began <= _MIN_STABLE_S:
                 raise TemporaryFailure(error) from error
 
     dialogue.resume()

@@ -1,7 +1,7 @@
 """A channel's dialogue: each message is a command, a reply to a run, or a new run.
 
 Only senders on the allowlist get answers; they are treated as the user. Forwarded or quoted text
-and attached files come from others, so runs treat them as untrusted files.
+and attached files may come from other people, so runs treat them as untrusted files.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ if TYPE_CHECKING:
     from agent.journal.runs import RunFolder
 
 MAX_PARALLEL_RUNS = 2
-"""Maximum number of parallel runs of a channel; those of one sender run one after another."""
+"""Maximum number of parallel runs per channel; a sender's runs are executed one after another."""
 _REPLY_TIMEOUT_S = 600.0
 """Seconds that a run waits for the user's reply."""
-_BUSY_S = 8.0  # seconds; messengers show "typing" for 5 to 10
-_MAX_FILES = 8  # files of one message; each is part of the prompt
-_HELP = (
+_TYPING_INTERVAL_S = 8.0  # seconds; messengers show "typing" for 5 to 10
+_MAX_FILES = 8  # files per message; each becomes part of the prompt
+_HELP_TEXT = (
     "Ask a question, and I will find an answer with sources.\n"
     "/report .pdf sends the last answer as a file (.md .html .docx …), /new starts a new "
     "conversation, /stop stops the current run."
 )
-_YES = {"yes", "y", "ja", "oui", "sí", "si", "ok"}
-_BUTTONS = (("yes", "Yes"), ("site", "Yes, everything on this site"), ("no", "No"))
+_YES_WORDS = {"yes", "y", "ja", "oui", "sí", "si", "ok"}
+_APPROVAL_BUTTONS = (("yes", "Yes"), ("site", "Yes, everything on this site"), ("no", "No"))
 
 
 @dataclass(slots=True)
@@ -91,12 +91,12 @@ class Dialogue:
         return self._live()
 
     def resume(self) -> None:
-        """Answer the messages that were still unanswered when the last process ended."""
+        """Answer the messages that were unanswered when the last process ended."""
         for message in self._inbox.waiting():
             self._start(self._answer(message))
 
     async def close(self) -> None:
-        """Stop all runs; they are resumed at the next start."""
+        """Stop all runs, which are resumed at the next start."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -114,7 +114,7 @@ class Dialogue:
     # Messages
 
     async def take(self, message: Inbound) -> None:
-        """Receive a message; it is on disk when this returns."""
+        """Handle an incoming message; it is on disk when this returns."""
         if message.sender not in self._settings.allow:
             await self._refuse(message)
             return
@@ -128,8 +128,8 @@ class Dialogue:
         self._start(self._dispatch(message))
 
     async def _refuse(self, message: Inbound) -> None:
-        """Refuse an unknown sender: silently, or once with the configured text."""
-        # nothing is stored about unknown senders except that they were refused
+        """Refuse an unknown sender, either silently or once with the configured text."""
+        # the only thing stored about unknown senders is that they were refused
         who = sha256(message.sender.encode()).hexdigest()[:24]
         if self._inbox.note(f"refused {who}"):
             return
@@ -171,7 +171,7 @@ class Dialogue:
             return self._answer(message)
         if not word and (message.quoted or message.files):
             return reply(message, "What would you like to know about it?", HELD)
-        return reply(message, _HELP)
+        return reply(message, _HELP_TEXT)
 
     async def _send_report(self, message: Inbound, ending: str) -> None:
         """Send the thread's last answer as a file."""
@@ -192,7 +192,7 @@ class Dialogue:
     # Answers
 
     async def _answer(self, message: Inbound) -> None:
-        """Answer a question. If its answer is already stored, only send it."""
+        """Answer a question; if the answer is already stored, only send it."""
         async with self._turns[message.sender], self._slots:
             if not self._inbox.is_answered(message.id):
                 over = self._budget_refusal(message.sender)
@@ -213,11 +213,11 @@ class Dialogue:
         return self._inbox.spent_since(sender, midnight.timestamp())
 
     async def _research(self, message: Inbound) -> list[Part]:
-        """Run the question; return its answer in parts, or the error."""
+        """Run the question; return its answer or error, split into parts."""
         showing = asyncio.ensure_future(self._show_busy(message.thread))
         try:
             report = await self._first_report(message)
-        except ResearchError as error:  # an invalid setting: no run was started
+        except ResearchError as error:  # a setting is invalid, so no run was started
             return [Part(0, f"The run failed: {error}. {error.hint}")]
         finally:
             showing.cancel()
@@ -226,9 +226,9 @@ class Dialogue:
 
     async def _show_busy(self, thread: str) -> None:
         while True:
-            with suppress(ResearchError, BrowserError):  # not essential
+            with suppress(ResearchError, BrowserError):  # the typing indicator is not essential
                 await self._channel.busy(thread)
-            await asyncio.sleep(_BUSY_S)
+            await asyncio.sleep(_TYPING_INTERVAL_S)
 
     async def _first_report(self, message: Inbound) -> Report:
         """Run the question; return the report as soon as it is in the journal."""
@@ -260,7 +260,7 @@ class Dialogue:
                     reply = (await self._ask_user(message, question, buttons=True)).strip()
                     approved = None
                     if reply:
-                        approved = reply if reply == "site" else reply.lower() in _YES
+                        approved = reply if reply == "site" else reply.lower() in _YES_WORDS
                 return approved
 
         async def ask(question: str) -> str:
@@ -291,7 +291,7 @@ class Dialogue:
         begun = self._inbox.run_of(message.id)
         try:
             return self._runs.find(begun) if begun else None
-        except UsageError:  # deleted in the meantime: start again
+        except UsageError:  # the run was deleted in the meantime: start again
             return None
 
     async def _ask_user(self, message: Inbound, text: str, *, buttons: bool = False) -> str:
@@ -299,7 +299,9 @@ class Dialogue:
         code, key = secrets.token_hex(4), (message.thread, message.sender)
         reply: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._questions[key] = question = _UserQuestion(code, reply)
-        shown = tuple((f"{code}:{name}", label) for name, label in _BUTTONS) if buttons else ()
+        shown = (
+            tuple((f"{code}:{name}", label) for name, label in _APPROVAL_BUTTONS) if buttons else ()
+        )
         try:
             await self._channel.send(message.thread, Outbound(text, shown, id=code), message.id)
             async with asyncio.timeout(_REPLY_TIMEOUT_S):
@@ -312,7 +314,7 @@ class Dialogue:
                 del self._questions[key]
 
     async def _save_files(self, message: Inbound) -> list[Path]:
-        """Save the quoted text and files from this message and the ones sent before it."""
+        """Save quoted text and files from this message and from the messages sent before it."""
         files: list[Attachment] = []
         for one in [*self._inbox.take_held(message), message]:
             if one.quoted:
@@ -362,7 +364,7 @@ class Dialogue:
 
         async def attempt() -> None:
             nonlocal waits
-            # stored first: after a crash it is unknown whether the service received it
+            # stored first: after a crash, it is unknown whether the service received the part
             self._inbox.mark_part(message.id, part.n, TRYING)
             try:
                 files = await asyncio.to_thread(self._export, run, part.export)
@@ -394,7 +396,7 @@ class Dialogue:
 
 
 def _safe_name(name: str) -> str:
-    """Reduce a name to characters that are safe in file names: letters, digits, the extension."""
+    """Reduce a name to characters that are safe in file names: letters, digits and extension."""
     path = Path(name.replace("\\", "/").rpartition("/")[2])
     stem = "".join(c if c.isalnum() else "-" for c in path.stem)[:60].strip("-") or "file"
     end = "".join(c for c in path.suffix if c.isalnum() and c.isascii())[:10]

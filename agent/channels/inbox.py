@@ -1,8 +1,8 @@
-"""A channel's inbox on disk: no message is lost, and none is answered twice.
+"""A channel's inbox on disk, which ensures that no message is lost or answered twice.
 
-A message is stored before it is acknowledged to its service. Each part of an answer is marked as
-being sent before it is sent. If the process ends in between, the outcome is unknown, and the part
-is not sent again.
+A message is stored before its receipt is confirmed to the service. Each part of an answer is marked
+before it is sent. If the process ends in the meantime, the outcome is unknown, and the part is not
+resent.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ CREATE TABLE IF NOT EXISTS notes (
   channel TEXT, key TEXT, value TEXT, PRIMARY KEY (channel, key)) WITHOUT ROWID;
 """
 WAITING, HELD, DONE = "waiting", "held", "done"
-"""States of a message: to be answered, held for the question that follows, or done."""
+"""The states of a message: to be answered, held for the question that follows, or done."""
 TRYING, SENT, UNKNOWN, FAILED = "trying", "sent", "unknown", "failed"
-"""States of a part, in addition to WAITING."""
+"""The states of a part, in addition to WAITING."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Part:
 
 
 class Inbox(Notebook):
-    """The messages of one channel, in a database that all channels of a data folder share."""
+    """One channel's messages, in a database that all channels in a data folder share."""
 
     def __init__(self, data: Path, channel: str) -> None:
         """Open or create the database. Raises `UsageError` on failure."""
@@ -73,7 +73,7 @@ class Inbox(Notebook):
         self._db.close()
 
     def add(self, message: Inbound, state: str = WAITING) -> bool:
-        """Store a message; False if it is already stored."""
+        """Store a message; returns False if it is already stored."""
         body = json.dumps(asdict(message))
         row = (message.id, message.sender, message.thread, body, time.time(), state)
         added = self._db.execute(
@@ -101,7 +101,7 @@ class Inbox(Notebook):
         return [Inbound(**{**body, "files": tuple(body["files"])}) for body in bodies]
 
     def update(self, message: str, **columns: str | float) -> None:
-        """Set a message's `state`, the `run` that answers it, or its cost in `usd`."""
+        """Set a message's `state`, the `run` that answers it, or its cost (`usd`)."""
         changes = ",".join(f"{name}=?" for name in columns)
         self._db.execute(
             f"UPDATE messages SET {changes} WHERE channel=? AND id=?",  # noqa: S608 - our own names
@@ -109,12 +109,12 @@ class Inbox(Notebook):
         )
 
     def run_of(self, message: str) -> str:
-        """Return the id of the run that answers a message, if it was started."""
+        """Return the id of the run that answers a message, or "" if it was not started."""
         row = self._fetch_row("SELECT run FROM messages WHERE channel=? AND id=?", message)
         return str(row[0] or "") if row else ""
 
     def last_run(self, thread: str) -> str:
-        """Return the id of the thread's last answered run."""
+        """Return the id of the thread's last run with an answer."""
         row = self._fetch_row(
             "SELECT run FROM messages WHERE channel=? AND thread=? AND run IS NOT NULL AND "
             "state='done' ORDER BY at DESC LIMIT 1",
@@ -147,7 +147,7 @@ class Inbox(Notebook):
         return [Part(n, text, tuple(json.loads(export))) for n, text, export in rows]
 
     def is_answered(self, message: str) -> bool:
-        """Return whether the answer to a message is stored, even if it has not been sent."""
+        """Return whether a message's answer is stored, even if it has not been sent yet."""
         query = "SELECT 1 FROM parts WHERE channel=? AND message=? LIMIT 1"
         return self._fetch_row(query, message) is not None
 

@@ -48,23 +48,23 @@ if TYPE_CHECKING:
     from agent.journal.events import Event
     from agent.options import Options
 
-INTERRUPTED = 130  # exit code, as shells give it after Ctrl-C
+INTERRUPTED = 130  # the exit code that shells use for Ctrl-C
 CONSOLIDATION_LIMIT_S = 2.0
-"""Seconds of consolidation that users tolerate between the answer and the next prompt."""
+"""Maximum seconds for consolidation between the answer and the next shell prompt."""
 _COMPLETED_EXIT_CODES = frozenset({0, 3, 4, 5})
 """Exit codes of runs that completed and may have left memories."""
 # `last`, or the beginning of an id such as 20261121-054512-k3f9.
-_RUN_ID = re.compile(r"last|\d{4,8}(-\d{0,6}(-\w{0,4})?)?")
+_RUN_ID_RE = re.compile(r"last|\d{4,8}(-\d{0,6}(-\w{0,4})?)?")
 _OUTPUT_FLAGS = ("as_json", "as_events", "quiet", "verbose", "export")
 StartRun = Callable[..., Awaitable[Report]]
 """Starts a run; takes `on_event` and the settings as keyword arguments."""
 OnReport = Callable[[Report], None]
 _TEMPLATE, _TEMPLATE_SETTINGS = "urchin.template", "urchin.template-settings"
-"""Keys in the click context under which the template's question and settings are stored."""
+"""Keys in the click context for the template's question and settings."""
 
 
 def _apply_template(ctx: click.Context, _: click.Parameter, name: str | None) -> None:
-    """Read a template's question and options. Flags and environment variables override them."""
+    """Read a template's question and options; flags and environment variables override them."""
     if not name or ctx.resilient_parsing:
         return
     values = read_template(name)
@@ -77,7 +77,7 @@ template_option: Option = option(
     ("-t", "--template"),
     "NAME",
     "Use the question and options saved in templates/NAME.toml, next to the settings file.",
-    is_eager=True,  # before the options whose defaults it changes
+    is_eager=True,  # processed before the options whose defaults it changes
     expose_value=False,
     callback=_apply_template,
 )
@@ -91,7 +91,7 @@ def _fill_template(question: str) -> str:
     if not question.strip():
         raise UsageError(
             f"the template {template!r} needs text to replace {{input}}",
-            hint='Add the text: `research -t NAME "…"`.',
+            hint='Pass the text after the name: `research -t NAME "…"`.',
         )
     return str(template.replace("{input}", question))
 
@@ -109,8 +109,8 @@ def ask(question: tuple[str, ...], **flags: Any) -> int:
     of_template = click.get_current_context().meta.get(_TEMPLATE_SETTINGS, {})
     flags |= {**of_template, **given_settings(flags)}
     after_continue = flags["continue_run"]
-    if after_continue and not _RUN_ID.fullmatch(after_continue):
-        # `-c "And then?"`: the word after -c is not a run id but the start of the question.
+    if after_continue and not _RUN_ID_RE.fullmatch(after_continue):
+        # `-c "And then?"`: the word after -c is the start of the question, not a run id.
         flags["continue_run"] = ""
         question = (after_continue, *question)
     text = " ".join(question).strip()
@@ -152,7 +152,7 @@ def resume(run: str, section: str | None, data_dir: Path, **flags: Any) -> int:
 
 
 def ask_once(question: str, flags: dict[str, Any], on_report: OnReport | None = None) -> int:
-    """Research a question, print the output that the flags ask for, and return the exit code.
+    """Research a question, print the output that the flags request, and return the exit code.
 
     `on_report` is called with the report, even if the run was stopped.
     """
@@ -187,7 +187,7 @@ def ask_once(question: str, flags: dict[str, Any], on_report: OnReport | None = 
 
 @cache
 def _note_no_model() -> None:
-    """If the user cannot be asked, print once that no language model is set up."""
+    """If the user cannot be asked, print a one-time note that no language model is set up."""
     note(
         "No language model is set up, so the answer only quotes passages.",
         "`research models` lists the models and how to set one up.",
@@ -221,7 +221,7 @@ def _warn_flags_need_model(settings: Options) -> None:
         keyless = default_model(os.environ) is None
     if keyless and settings.report:
         note(
-            "Without a language model, --report only quotes one or two sentences: it has no "
+            "Without a language model, a report only quotes one or two sentences: it has no "
             "sections, summaries or comparisons.",
             "Store a key with `research keys set NAME`, or choose a model with --model.",
         )
@@ -230,7 +230,7 @@ def _warn_flags_need_model(settings: Options) -> None:
 
 
 def consolidate_after_run(code: int, settings: Options, *, quiet: bool) -> None:
-    """Consolidate memory after a run if it is due; never with `-q` or in CI."""
+    """Consolidate memory after a run if this is due; never with `-q` or in CI."""
     if quiet or os.environ.get("CI") or not settings.memory or code not in _COMPLETED_EXIT_CODES:
         return
     from agent.memory import consolidation  # noqa: PLC0415 - a run without memory does not load it
@@ -249,7 +249,7 @@ def run_to_end(
     required: bool,
     on_report: OnReport | None = None,
 ) -> int:
-    """Run with progress and signal handling, print and write the output, and return the exit code.
+    """Run with progress and signal handling, write the output, and return the exit code.
 
     `data` is the data folder. If `required`, an unverified answer counts as a failure.
     """
@@ -281,8 +281,8 @@ def _run_settings(flags: Mapping[str, Any]) -> dict[str, Any]:
 class _Output:
     """Prints a run's output according to the flags.
 
-    The `report` is shown as soon as it is ready, before the post-run tasks. It is None if the run
-    was stopped before it had one.
+    The `report` is shown as soon as it is ready, before the post-run tasks. `report` is None if the
+    run was stopped before there was a report.
     """
 
     progress: Callable[[Event], None]
@@ -299,7 +299,7 @@ class _Output:
         self.report: Report | None = None
 
     def note(self, event: Event) -> None:
-        """Show an event. Hold back output that belongs to the report until the report is shown."""
+        """Show an event; messages that belong after the report are held back until it is shown."""
         self.progress(event)
         if self._flags["as_events"]:
             print(event.to_json(), flush=True)
@@ -332,9 +332,9 @@ _FIRST_WAIT_S, _FURTHER_WAIT_S = 1.0, 9.0
 
 @contextmanager
 def piped_file() -> Iterator[Path | None]:
-    """Save standard input in a temporary file for the duration of the block; None if it is empty.
+    """Save standard input in a temporary file while the block runs; yield None if it is empty.
 
-    Pipes, sockets and files are read to the end; terminals and /dev/null are not read. A pipe
+    Pipes, sockets and files are read to the end, but terminals and /dev/null are not read. A pipe
     that sends nothing for ten seconds is ignored, and a notice is printed.
     """
     body = _read_stdin()

@@ -26,7 +26,7 @@ _UNVERIFIED_EXIT_CODE = 4  # exit code, see docs/cli.md
 
 
 def _has_no_readable_reference(report: Report) -> bool:
-    """Return whether none of the references could be reached; a dead link counts as a fault."""
+    """Return whether no reference could be checked; dead links count as checked."""
     states = {reference.state for reference in report.references}
     return bool(states) and states <= {"not_read", "not_checked"}
 

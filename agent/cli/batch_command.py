@@ -47,7 +47,8 @@ if TYPE_CHECKING:
 PARTIAL, FAILED, INTERRUPTED = 5, 1, 130
 _POLL_S = 0.5  # seconds between two polls of the job table
 _RUNS_PER_PROCESS = 4
-"""Parallel questions that keep one CPU core busy: an extractive run uses it a third of the time."""
+"""Number of parallel questions that keep one CPU core busy: an extractive run uses a third of it.
+"""
 
 
 @click.command()
@@ -82,9 +83,9 @@ def batch(
 ) -> int:
     """Research the questions in FILE in parallel.
 
-    FILE contains one question per line, or is a .csv, .jsonl or .yaml file that also sets flags for
-    each question. If the batch is interrupted, run the same command again to resume it. Memory is
-    off unless --memory is given, so that answers do not influence each other.
+    FILE contains one question per line, or is a .csv, .jsonl or .yaml file that can also set flags
+    for each question. If the batch is interrupted, run the same command again to resume it. Memory
+    is off unless --memory is given, so that answers do not influence each other.
     """
     # These flags configure the batch; all others go to its runs.
     own = {n: flags.pop(n) for n in ("at_once", "batch_budget", "retry", "host_delay")}
@@ -117,7 +118,7 @@ def _more_workers(number: int, jobs: Jobs, queue: str, host_delay: float | None)
     args += ["--data-dir", str(jobs.data_dir)]
     args += ["--host-delay", str(host_delay)] if host_delay is not None else []
     command = [sys.executable, "-c", "from agent.cli import main; main()", *args]
-    # Not as an argument: it may contain a password, and other users can read arguments.
+    # Not passed as an argument: it may contain a password, and other users can see arguments.
     environ = {**os.environ, JOBS_URL_VARIABLE: jobs.database.url}
     none = subprocess.DEVNULL
     processes = [
@@ -134,13 +135,13 @@ def _more_workers(number: int, jobs: Jobs, queue: str, host_delay: float | None)
 
 
 async def _run_batch(work: Batch, worker: Worker, budget: float | None) -> str:
-    """Work until all questions are finished. Return the reason for an early stop, otherwise ""."""
+    """Work until all questions are finished; return the reason for an early stop, otherwise ""."""
     stopped, interrupted = "", interrupt_event()
     async with worker:
         with _BatchProgress() as view:
             while not interrupted.is_set():
                 jobs = await asyncio.to_thread(work.jobs)
-                # Spending counts as it happens, not when a question ends.
+                # Costs are counted as they occur, not when a question is finished.
                 running = {name: run.usd for name, run in worker.running.items()}
                 spent = sum(running.values())
                 spent += sum(job.usd for job in jobs if job.id not in running)
@@ -179,7 +180,7 @@ class _BatchProgress:
         ended = [job for job in jobs if job.state in FINAL_STATES]
         cost = format_usd(spent)
         for job in ended:
-            # Questions answered before this command started are counted, not reported.
+            # Questions that were answered before this command started are counted but not reported.
             if self._states is not None and self._states.get(job.id) != job.state:
                 done = ", ".join(filter(None, (f"{len(ended)}/{len(jobs)}", cost)))
                 outcome = job.badge or job.status if job.state == "done" else job.error

@@ -1,4 +1,4 @@
-"""`research chrome` and `research habits`: a browser to attach to, and fetch histories."""
+"""`research chrome` and `research habits`: start a browser to attach to; show fetch histories."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ACT_FAILED = 8
-"""Exit code if an action failed or the text was not found."""
-_FLAGS = (
+"""Exit code if an action fails or text is not found."""
+_SESSION_FLAGS = (
     "--headed --attach --cdp --storage-state --login --record --allow --deny --allow-private "
     "--proxy --share --yes --file --ignore-robots"
 ).split()
@@ -54,7 +54,7 @@ def _show(answer: dict[str, Any]) -> int:
 
 @browser.command(name="open")
 @click.argument("url")
-@only_run_flags(*_FLAGS)
+@only_run_flags(*_SESSION_FLAGS)
 @click.pass_context
 def open_(ctx: click.Context, /, url: str, **flags: Any) -> int:
     """Open URL and show the page. The flags of the first `open` apply to the whole session."""

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from agent.types import Report
 
-_HISTORY = "chat-history"
-"""File in the data folder with the input history, for the arrow keys."""
+_HISTORY_FILE = "chat-history"
+"""Name of the file in the data folder that stores the input history."""
 
 
 @click.command()
@@ -85,17 +85,17 @@ def _typed_lines(conversation: ChatSession) -> Iterator[str]:
 
 
 def _make_prompt(conversation: ChatSession) -> Callable[[str], str]:
-    """Return the function that reads a line, with history and completion if available."""
+    """Return a function that reads a line, with history and completion if available."""
     try:
         from prompt_toolkit import PromptSession  # noqa: PLC0415 - an extra
         from prompt_toolkit.completion import WordCompleter  # noqa: PLC0415
         from prompt_toolkit.history import FileHistory  # noqa: PLC0415
     except ModuleNotFoundError:
         print("For history and completion: pip install 'urchin-research[chat]'")
-        with suppress(ImportError):  # Windows has none
+        with suppress(ImportError):  # not available on Windows
             import readline  # noqa: F401, PLC0415 - enables line editing
         return input
-    history = private_folder(conversation.settings().data) / _HISTORY
+    history = private_folder(conversation.settings().data) / _HISTORY_FILE
     history.touch(mode=0o600)
     session: PromptSession[str] = PromptSession(
         history=FileHistory(str(history)),
@@ -106,7 +106,7 @@ def _make_prompt(conversation: ChatSession) -> Callable[[str], str]:
 
 
 class ChatSession:
-    """The flags for the next question and the result of the last one."""
+    """The flags for the next question, and the result of the last one."""
 
     def __init__(self, flags: dict[str, Any]) -> None:
         self.flags = flags
@@ -175,7 +175,7 @@ class ChatSession:
             print_text(f"[{source.n}] {source.title or source.url} — {source.url}")
 
     def open_source(self, number: str) -> None:
-        """Open a source of the last answer by its number, in the user's own browser."""
+        """Open a source of the last answer, given by its number, in the user's browser."""
         found = [source for source in self.last_report().sources if str(source.n) == number]
         if not found:
             raise click.UsageError("Enter the number of a citation: /open 1")
@@ -208,7 +208,7 @@ class ChatSession:
         print("Started a new conversation; earlier questions are no longer used as context.")
 
     def quit(self, _: str) -> None:
-        """End."""
+        """End the conversation."""
         self.ended = True
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _PATH_OPTIONS = frozenset({"corpus", "file", "storage_state"})
 _SUITE_DEFAULTS = {"memory": False}
-"""Defaults that the file can override. One check must not learn from another."""
+"""Defaults that the file can override. Memory is off so that checks do not influence each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def _suite_settings(one: Check, suite: Suite) -> dict[str, Any]:
 
 
 def _format_notes(result: CheckResult) -> str:
-    """Return the notes to print: doubts and disputes, and for a failure also the answer."""
+    """Return the notes to print: doubts and disputes, plus the answer if the check failed."""
     report = result.report
     assert report is not None
     notes = [note for s in report.sentences if (note := sentence_note(s, report))]

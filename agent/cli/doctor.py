@@ -36,33 +36,33 @@ if TYPE_CHECKING:
     from agent.options import Options
     from browser.search.provider import SearchSource
 
-_PROBE = "lighthouse"
-"""A word that every search engine and encyclopedia finds."""
-_MIN_PYTHON = (3, 11)  # of Python, as in pyproject.toml
+_PROBE_QUERY = "lighthouse"
+"""A query for which every search engine and encyclopedia has results."""
+_MIN_PYTHON = (3, 11)  # keep in sync with pyproject.toml
 MAX_PROBES = 4
-"""Maximum number of calls for finding out what an endpoint supports."""
-_WORD = {
+"""Maximum number of calls used to determine what an endpoint supports."""
+_PROBE_SCHEMA = {
     "type": "object",
     "properties": {"word": {"type": "string"}},
     "required": ["word"],
     "additionalProperties": False,
 }
-_PIXEL = base64.b64decode(
+_PROBE_IMAGE = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
 )
-_MIN_TO_MERGE = 3
-"""If no provider is reachable and there are at least this many, one line reports them all."""
-_PACKAGES = {
+_MIN_MERGED_PROVIDERS = 3
+"""Minimum number of providers that are reported on one line if none of them can be reached."""
+_BROWSER_PACKAGES = {
     "linux": "sudo apt install chromium (Debian, Ubuntu), sudo dnf install chromium (Fedora)",
     "darwin": "brew install --cask google-chrome",
     "win32": "winget install Google.Chrome",
 }
-_FIXES = {
+_PROVIDER_FIXES = {
     "searxng": "Set its address with --searxng-url URL or RESEARCH_SEARXNG_URL.",
     "corpus": "Check the folder given with --corpus.",
 }
-_FIX_PROVIDER = "Set its API key if it needs one, check the network, or use --corpus DIR."
-_FLAGS = (
+_DEFAULT_PROVIDER_FIX = "Set its API key if it needs one, check the network, or use --corpus DIR."
+_CHECKED_FLAGS = (
     "--model --base-url --native-tools/--text-tools --model-sees/--model-blind "
     "--context-window --search --searxng-url --search-url --corpus --allow --deny "
     "--allow-private --proxy --data-dir"
@@ -83,7 +83,7 @@ class Checkup:
 @click.command()
 @switch("--fix", "Install Chromium if no browser is found.")
 @switch(("--json", "as_json"), "Print the findings as JSON.")
-@only_run_flags(*_FLAGS)
+@only_run_flags(*_CHECKED_FLAGS)
 def doctor(*, fix: bool, as_json: bool, **flags: Any) -> int:
     """Check Python, the browser, the data folder, each search provider and the model."""
     if fix:
@@ -91,13 +91,13 @@ def doctor(*, fix: bool, as_json: bool, **flags: Any) -> int:
     settings = load_options(drop_unset(flags), config=True)
     findings = check_machine(settings)
     if not as_json:
-        _print(findings)  # these do not depend on the network
+        _print(findings)  # print these first, as they do not depend on the network
     online = asyncio.run(check_network(settings))
     if as_json:
         print_json([*findings, *online])
     else:
         _print(online)
-    # One working search provider is enough; everything else must be fine.
+    # One working search provider is enough; all other checks must pass.
     search = [one.well for one in online if one.name.startswith("search ")]
     rest = [one.well for one in (*findings, *online) if not one.name.startswith("search ")]
     return 0 if any(search) and all(rest) else 1
@@ -120,7 +120,7 @@ def check_machine(settings: Options) -> list[Checkup]:
     except ResearchError as error:
         findings.append(Checkup("data folder", well=False, seen=str(error), fix=error.hint))
     else:
-        disk = os.statvfs(folder) if hasattr(os, "statvfs") else None  # Windows has none
+        disk = os.statvfs(folder) if hasattr(os, "statvfs") else None  # not available on Windows
         room = f", {disk.f_bavail * disk.f_frsize // 2**20:,} MB free" if disk else ""
         findings.append(Checkup("data folder", well=True, seen=f"{folder}{room}"))
     try:
@@ -145,7 +145,7 @@ def _merge_unreachable(findings: list[Checkup]) -> list[Checkup]:
     """Merge the findings into one line if no provider on the web can be reached."""
     web = [found for found in findings if found.name != "search corpus"]
     away = [found for found in web if found.seen.startswith(Outcome.UNREACHABLE)]
-    if len(web) < _MIN_TO_MERGE or len(away) < len(web):
+    if len(web) < _MIN_MERGED_PROVIDERS or len(away) < len(web):
         return findings
     names = ", ".join(found.name.removeprefix("search ") for found in web)
     seen = f"none of {len(web)} providers can be reached: {names}"
@@ -155,10 +155,10 @@ def _merge_unreachable(findings: list[Checkup]) -> list[Checkup]:
 
 
 async def _check_provider(source: SearchSource, http: Any) -> Checkup:
-    name, fix = f"search {source.name}", _FIXES.get(source.name, _FIX_PROVIDER)
+    name, fix = f"search {source.name}", _PROVIDER_FIXES.get(source.name, _DEFAULT_PROVIDER_FIX)
     if reason := source.unavailable():
         return Checkup(name, well=False, seen=f"not queried: {reason}", fix=fix)
-    page = await source.search(SearchQuery(_PROBE, limit=3), http, deadline=DEADLINE)
+    page = await source.search(SearchQuery(_PROBE_QUERY, limit=3), http, deadline=DEADLINE)
     found = f", {len(page.results)} results" if page.results else ""
     detail = f": {page.detail}" if page.detail else ""
     well = page.outcome in (Outcome.OK, Outcome.EMPTY)
@@ -195,15 +195,17 @@ async def _probe(model: RemoteModel) -> list[Checkup]:
     model.abilities, model.calls_left = Abilities(), MAX_PROBES
     takes, model.endpoint = model.abilities, replace(model.endpoint, sees=True)
     # Streaming, functions and an image in one call; later calls omit what the endpoint rejects.
-    tool = {"name": "WORD", "description": "Say a word.", "parameters": _WORD}
+    tool = {"name": "WORD", "description": "Say a word.", "parameters": _PROBE_SCHEMA}
     prompt = SystemPrompt("Call WORD.", [{"type": "function", "function": tool}])
-    picture = Image("image/png", _PIXEL, sha256(_PIXEL).hexdigest())
+    picture = Image("image/png", _PROBE_IMAGE, sha256(_PROBE_IMAGE).hexdigest())
     asked = [Message("user", "Call WORD with the word ok.", images=(picture,))]
     reply = await model.reply(prompt, asked, lambda _: None)
     called = "" if "<<TOOL:WORD" in reply.text else ", but it did not call one"
     left = model.calls_left
     if left:
-        await model.reply_as("Reply in JSON.", [Message("user", "The word is ok.")], _WORD, 50)
+        await model.reply_as(
+            "Reply in JSON.", [Message("user", "The word is ok.")], _PROBE_SCHEMA, 50
+        )
     remember(model.endpoint, takes)
     known = with_price(
         Usage(1_000_000), reply.model, model.endpoint.prices, asked=model.endpoint.model
@@ -229,7 +231,7 @@ async def _probe(model: RemoteModel) -> list[Checkup]:
 
 
 def _fetch_browser() -> None:
-    """Install Playwright's Chromium if no browser is found. On failure, print instructions."""
+    """Install Playwright's Chromium if no browser is found; on failure, print instructions."""
     if _has_browser():
         return
     if named := next((name for name in EXECUTABLE_VARIABLES if os.environ.get(name)), None):
@@ -239,7 +241,7 @@ def _fetch_browser() -> None:
     print("installing Chromium: playwright install chromium", file=sys.stderr, flush=True)
     done = subprocess.run(command, check=False, stdout=sys.stderr)  # noqa: S603 - a fixed command
     if done.returncode or not _has_browser():
-        package = _PACKAGES.get(sys.platform, "install Google Chrome or Chromium")
+        package = _BROWSER_PACKAGES.get(sys.platform, "install Google Chrome or Chromium")
         print_error(
             "Chromium could not be installed",
             f"Install it with the system's package manager: {package}.",

@@ -33,7 +33,7 @@ DAYS = click.IntRange(0, 1_000_000)
 
 
 class Amount(click.FloatRange):
-    """A finite number: `nan` and `inf` are refused."""
+    """A finite number; `nan` and `inf` are rejected."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Convert to a float; fail if it is not finite."""
@@ -79,7 +79,7 @@ class _RepeatableOption(click.Option):
     """An option that may be repeated; its environment variable contains a list."""
 
     def value_from_envvar(self, ctx: click.Context) -> Any:
-        """Split the variable as the settings loader does; click would split paths at `:`."""
+        """Split the variable like the settings loader; click would split paths at `:`."""
         value = self.resolve_envvar_value(ctx)
         try:
             return value if value is None else split_list(value)
@@ -100,7 +100,7 @@ class _SettingOption(click.Option):
     """
 
     def resolve_envvar_value(self, ctx: click.Context) -> str | None:  # noqa: ARG002 - as click calls it
-        """Return None, although the help text names the variable."""
+        """Return None: the help text shows the variable, but `load_options` reads it."""
         return None
 
 
@@ -157,8 +157,7 @@ def _kinds(annotation: Any) -> list[Any]:
 _RUN_OPTIONS = tuple(
     _setting_option(name)
     for name, field in SETTINGS.items()
-    if field.metadata["flag"] is not None
-    and name != "require_verified"  # it belongs to the output flags
+    if field.metadata["flag"] is not None and name != "require_verified"  # this is an output flag
 )
 _OUTPUT_OPTIONS: tuple[Option, ...] = (
     several(
@@ -181,9 +180,9 @@ _OUTPUT_OPTIONS: tuple[Option, ...] = (
 
 
 def run_flags(*shown: str) -> Callable[[F], F]:
-    """Add all run flags. The command's help shows only those named in `shown`."""
+    """Add all run flags; the command's help lists only those in `shown`."""
 
-    # The others are hidden but work: the command accepts every flag of `ask`.
+    # The others are hidden but still work: the command accepts every flag of `ask`.
     def visible(row: Option) -> Option:
         return Option(row.names, {"hidden": row.names[0] not in shown, **row.settings})
 
@@ -196,7 +195,7 @@ def only_run_flags(*names: str) -> Callable[[F], F]:
 
 
 def output_flags(function: F) -> F:
-    """Add the flags for printed and written output."""
+    """Add the flags for output to the terminal and to files."""
     return _options_decorator(_OUTPUT_OPTIONS)(function)
 
 
@@ -207,7 +206,7 @@ def question_options() -> list[click.Option]:
 
 def _options_decorator(rows: Sequence[Option]) -> Callable[[F], F]:
     def add(function: F) -> F:
-        for row in reversed(rows):  # the decorator applied last comes first in the help
+        for row in reversed(rows):  # the decorator applied last is listed first in the help
             function = Option(row.names, _with_variable(row))(function)
         return function
 
@@ -215,7 +214,7 @@ def _options_decorator(rows: Sequence[Option]) -> Callable[[F], F]:
 
 
 def _with_variable(row: Option) -> dict[str, Any]:
-    """Add the environment variable to an option's settings, unless the row names one."""
+    """Add the environment variable to an option's settings, unless they already contain one."""
     parameter = next((name for name in row.names if not name.startswith("-")), None)
     name = parameter or next(name for name in row.names if name.startswith("--"))
     plain = name.split("/")[0].removeprefix("--").replace("as_", "", 1).replace("-", "_")
@@ -223,14 +222,14 @@ def _with_variable(row: Option) -> dict[str, Any]:
 
 
 def drop_unset(flags: Mapping[str, Any]) -> dict[str, Any]:
-    """Drop flags that were not given, so that other settings apply."""
+    """Remove flags that were not given, so that other settings apply."""
     return {name: value for name, value in flags.items() if value not in (None, ())}
 
 
 def given_settings(flags: Mapping[str, Any]) -> dict[str, Any]:
     """Return the flags given on the command line or as environment variables.
 
-    This is for runs that start in another process, or whose settings are needed in advance.
+    Used for runs that start in another process, or whose settings are needed in advance.
     """
     from agent.config import read_environment  # noqa: PLC0415 - not needed for `--help`
 
@@ -239,7 +238,7 @@ def given_settings(flags: Mapping[str, Any]) -> dict[str, Any]:
     return {**named, **drop_unset(flags)}
 
 
-# Where data is stored. Commands that read no other settings use this to find run data.
+# Where data is stored. Commands that need no other settings use this to find run data.
 
 
 def data_folder() -> Path:
@@ -264,11 +263,11 @@ def _place_option(name: str, default: Callable[[], Any], **more: Any) -> Option:
 data_dir_option = _place_option("data_dir", data_folder, type=FOLDER)
 namespace_option = _place_option("namespace", _namespace)
 LOCATION_OPTIONS = frozenset({"--data-dir", "--namespace", "--wiki", "--jobs-url"})
-"""Options allowed anywhere in a command: see `put_places_first` in `agent.cli.group`."""
+"""Options allowed anywhere in a command; see `move_location_options` in `agent.cli.group`."""
 
 
 def is_given(ctx: click.Context, name: str) -> bool:
-    """Return whether a flag or the environment sets an option of the group."""
+    """Return whether a group's option was set by a flag or an environment variable."""
     group = ctx.parent or ctx
     return group.get_parameter_source(name) is not ParameterSource.DEFAULT
 
@@ -303,7 +302,8 @@ class NonBlank(click.types.StringParamType):
 # Servers.
 
 MIN_TOKEN = 16
-"""Minimum length of a token in characters: anyone who can reach the port has unlimited guesses."""
+"""Minimum length of a token, in characters: anyone who can reach the port can guess without limit.
+"""
 
 
 def port_option(default: int, text: str = "Port to listen on; 0 chooses a free one.") -> Option:
@@ -376,13 +376,13 @@ roots_option = option(
     "File with root certificates of timestamping authorities.",
     type=EXISTING_FILE,
 )
-_BLOCK = re.compile(r"(\d{1,9})=([0-9a-fA-F]{160})")
+_BLOCK_HEADER_RE = re.compile(r"(\d{1,9})=([0-9a-fA-F]{160})")
 
 
 def _read_blocks(
     _: click.Context, __: click.Parameter, values: tuple[str, ...]
 ) -> dict[int, bytes]:
-    found = [_BLOCK.fullmatch(value) for value in values]
+    found = [_BLOCK_HEADER_RE.fullmatch(value) for value in values]
     if not all(found):
         raise click.BadParameter("expected HEIGHT=HEADER, where HEADER is 80 bytes in hex.")
     return {int(block[1]): bytes.fromhex(block[2]) for block in found if block}

@@ -1,4 +1,4 @@
-"""`research`: commands are loaded when they are called; anything else is a question."""
+"""The `research` command, which loads subcommands on demand; anything else is a question."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agent import __version__
 from agent.cli.flags import LOCATION_OPTIONS, question_options
 from agent.cli.help_screen import EXAMPLES, NarrowFormatter, all_helps, man_page, write_first_screen
 
-# name: (module, help text). A table, so that `--help` need not import the modules.
+# name: (module, help text). A table, so that `--help` does not need to import the modules.
 COMMANDS = {
     "ask": ("ask", "Research a question; the same as `research QUESTION`."),
     "chat": ("chat", "Ask questions in a conversation."),
@@ -66,18 +66,18 @@ COMMANDS = {
     "plugins": ("tool_commands", "List installed plug-ins."),
     "completion": ("help_screen", "Print a shell completion script."),
 }
-_PROGRAM = "research"
+_PROGRAM_NAME = "research"
 _MIN_SIMILARITY = 0.72
 """Similarity (0 to 1) above which a single word counts as a mistyped command."""
 
 
 class ResearchGroup(click.Group):
-    """Loads commands by name; an unknown first word is the start of a question for `ask`."""
+    """Loads commands by name; an unknown first word is treated as the start of a question."""
 
-    ignore_unknown_options = True  # a question's options may precede it
+    ignore_unknown_options = True  # options may precede a question
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Accept data location options anywhere in the command."""
+        """Accept the options for data locations anywhere in the command."""
         return super().parse_args(ctx, move_location_options(args))
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
@@ -91,7 +91,7 @@ class ResearchGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Reject a mistyped command, or ask whether it was meant, before it runs as a question."""
+        """Reject a mistyped command, or ask about it, instead of running it as a question."""
         if len(args) == 1 and args[0] not in COMMANDS and (meant := _similar_command(args[0])):
             question = "To ask a one-word question, use `research ask`."
             raise click.UsageError(
@@ -110,7 +110,7 @@ class ResearchGroup(click.Group):
         return [CompletionItem(n, help=text) for n, (_, text) in rows if n.startswith(incomplete)]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as click calls it
-        """Write the commands and only the main options."""
+        """Write the list of commands, but only the main options."""
         helps = {name: text for name, (_, text) in COMMANDS.items()}
         write_first_screen(formatter, helps, question_options())
 
@@ -118,8 +118,8 @@ class ResearchGroup(click.Group):
 def move_location_options(args: list[str]) -> list[str]:
     """Move a command's data location options directly after its name.
 
-    click accepts the options of a group only before its subcommand, but users also write
-    `research memory list --data-dir DIR` and `research --data-dir DIR memory list`.
+    click accepts a group's options only before its subcommand, but users also write `research
+    memory list --data-dir DIR` and `research --data-dir DIR memory list`.
     """
     at = 0
     while at < len(args) and args[at].partition("=")[0] in LOCATION_OPTIONS:
@@ -141,7 +141,7 @@ def move_location_options(args: list[str]) -> list[str]:
 
 
 def _similar_command(word: str) -> str | None:
-    """Return the command that a single word was probably meant to be."""
+    """Return the command that a single word was probably intended to be."""
     if " " in word:
         return None
     swapped = [name for name in COMMANDS if sorted(name) == sorted(word.lower())]
@@ -150,7 +150,7 @@ def _similar_command(word: str) -> str | None:
 
 
 def _find_misspelled_command(word: str) -> str | None:
-    """Return the command that is one letter added, removed, changed or swapped from a word.
+    """Return the command that differs from a word by one added, missing, changed or swapped letter.
 
     Words that begin questions, such as `how`, are never treated as mistyped commands.
     """
@@ -161,8 +161,10 @@ def _find_misspelled_command(word: str) -> str | None:
 
     if word in STOP_WORDS:
         return None
-    meant = next((name for name in (*COMMANDS, _PROGRAM) if _is_one_typo_apart(word, name)), None)
-    return "ask" if meant == _PROGRAM else meant
+    meant = next(
+        (name for name in (*COMMANDS, _PROGRAM_NAME) if _is_one_typo_apart(word, name)), None
+    )
+    return "ask" if meant == _PROGRAM_NAME else meant
 
 
 def _is_one_typo_apart(one: str, other: str) -> bool:
@@ -174,7 +176,7 @@ def _deletion_variants(word: str) -> set[str]:
 
 
 def _ask_if_command(word: str, meant: str) -> str:
-    """Ask whether the first word was meant as a command; raises `UsageError` without a terminal."""
+    """Ask if the first word was intended as a command; raises `UsageError` without a terminal."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise click.UsageError(
             f"No such command {word!r}. Did you mean {meant!r}? To ask a question, use"
@@ -189,7 +191,7 @@ def load(name: str) -> click.Command:
     return command
 
 
-_WIDTH = max(20, min(get_terminal_size().columns, 100) - 2)
+_HELP_WIDTH = max(20, min(get_terminal_size().columns, 100) - 2)
 # Subcommands are loaded later and create their own contexts, so set the formatter on the class.
 click.Context.formatter_class = NarrowFormatter
 
@@ -206,7 +208,7 @@ def _print_help(ctx: click.Context, option: click.Parameter, asked: bool) -> Non
 @click.group(
     cls=ResearchGroup,
     epilog=EXAMPLES,
-    context_settings={"help_option_names": ["-h", "--help"], "terminal_width": _WIDTH},
+    context_settings={"help_option_names": ["-h", "--help"], "terminal_width": _HELP_WIDTH},
     no_args_is_help=True,
     subcommand_metavar='"QUESTION" | COMMAND [ARGS]...',
 )

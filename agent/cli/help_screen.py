@@ -21,12 +21,12 @@ GROUPS = {
     "Serve": ("serve", "channels", "mcp"),
     "Set up": ("doctor", "keys", "secret", "config", "chrome", "tools", "plugins", "completion"),
 }
-"""Commands by purpose. A command in no group is listed under `More`."""
+"""Commands by purpose. Commands without a group are listed under `More`."""
 FIRST_FLAGS = (
     "--model --depth --report --corpus --file --attach --site --since --budget --timeout -c "
     "--export --json"
 ).split()
-"""The question flags that new users need first."""
+"""The question flags that are most useful to new users."""
 _SECTIONS = {
     "--model": "Model",
     "--dry-run": "Depth and format",
@@ -39,7 +39,7 @@ _SECTIONS = {
     "-c": "Conversation, memory and data",
     "--export": "Output",
 }
-"""The first option of each section; the section includes the options after it."""
+"""The first option in each section, which also contains the options after it."""
 EXAMPLES = """\b
 Examples:
   research "When was the Eiffel Tower opened?"
@@ -57,7 +57,7 @@ _EXIT_CODES = (
 def write_first_screen(
     formatter: click.HelpFormatter, helps: Mapping[str, str], options: Iterable[click.Option]
 ) -> None:
-    """Write one line per command, by group, the most common flags, and where to find the rest."""
+    """Write a line per command, by group, the most common flags, and where to find more help."""
     more = [name for name in helps if not any(name in group for group in GROUPS.values())]
     width = max(map(len, helps))
     for head, group in ({**GROUPS, "More": more} if more else GROUPS).items():
@@ -81,7 +81,7 @@ def write_first_screen(
 
 
 class NarrowFormatter(click.HelpFormatter):
-    """Fits the help text into terminals narrower than the 50 columns that click assumes."""
+    """Fits the help text into terminals narrower than click's minimum of 50 columns."""
 
     def write_dl(
         self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
@@ -115,7 +115,7 @@ def man_page(names: Iterable[str], load: Loader, version: str) -> str:
     """Return a man page in roff: every command with its options and environment variables."""
     lines = [
         f'.TH RESEARCH 1 "" "urchin-research {version}" "User commands"',
-        ".nh\n.ad l",  # names of settings are not divided at the end of a line
+        ".nh\n.ad l",  # no hyphenation in the names of settings
         ".SH NAME\nresearch \\- answer a question from the web, citing a source for every sentence",
         ".SH SYNOPSIS\n.B research\n[\\fIOPTIONS\\fR] \\fIQUESTION\\fR\n.br",
         ".B research\n\\fICOMMAND\\fR [\\fIARGUMENTS\\fR]",
@@ -138,7 +138,7 @@ def man_page(names: Iterable[str], load: Loader, version: str) -> str:
 
 
 def _walk(names: Iterable[str], load: Loader) -> Iterator[tuple[click.Context, click.Command]]:
-    """Yield each command and subcommand with a context that knows its path."""
+    """Yield each command and subcommand with a context that contains its full name."""
     top = click.Context(click.Group("research"), info_name="research")
     pending = [(name, load(name), top) for name in names]
     while pending:
@@ -155,19 +155,19 @@ def _options(command: click.Command, ctx: click.Context) -> list[click.Parameter
 
 
 def _roff(text: str) -> str:
-    """Escape text so that roff does not read any of it as a request."""
+    """Escape text so that roff does not interpret any of it as requests."""
     flat = " ".join(text.split()).replace("\\", "\\e").replace("-", "\\-")
     return f"\\&{flat}" if flat.startswith((".", "'")) else flat
 
 
-_INSTALL = """\b
+_COMPLETION_SETUP = """\b
   bash:  echo 'eval "$(research completion bash)"' >> ~/.bashrc
   zsh:   echo 'eval "$(research completion zsh)"' >> ~/.zshrc
   fish:  research completion fish > ~/.config/fish/completions/research.fish
 """
 
 
-@click.command(epilog=_INSTALL)
+@click.command(epilog=_COMPLETION_SETUP)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:

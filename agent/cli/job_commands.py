@@ -151,7 +151,7 @@ def retry(jobs: Jobs, job_ids: tuple[str, ...]) -> None:
 @option("--keep", "DAYS", "Remove all jobs that ended more than DAYS ago.", type=DAYS)
 @with_jobs
 def rm(jobs: Jobs, job_ids: tuple[str, ...], keep: int | None) -> None:
-    """Remove finished jobs from the list, by id or by age. Their runs are kept."""
+    """Remove finished jobs from the list, by id or by age. The jobs' runs are kept."""
     if not job_ids and keep is None:
         raise click.UsageError("Specify job ids, or use --keep DAYS.")
     for name in job_ids:
@@ -223,7 +223,7 @@ async def _run_worker(
 
 
 async def _report_jobs(jobs: Jobs, *, until_empty: bool) -> None:
-    """Report started and finished jobs on stderr; with `until_empty`, return when none are left."""
+    """Report started and finished jobs on stderr; with `until_empty`, return once all are done."""
     states: dict[str, str] = {job.id: job.state for job in await asyncio.to_thread(jobs.list)}
     while True:
         found = await asyncio.to_thread(jobs.list)
@@ -239,13 +239,13 @@ async def _report_jobs(jobs: Jobs, *, until_empty: bool) -> None:
 async def _wait_for_parent_exit() -> None:
     parent = os.getppid()
     while True:
-        if os.getppid() != parent:  # an orphan gets another parent process
+        if os.getppid() != parent:  # the parent has exited, so another process is now the parent
             return
         await asyncio.sleep(_POLL_S)
 
 
 def _recurring_group(kind: str, text: str, rm_text: str, run_text: str) -> click.Group:
-    """Make the command group for schedules or monitors, with the commands common to both."""
+    """Make the command group for schedules or monitors, including the commands that both share."""
     group = jobs_group(kind, text)
 
     @group.command(name="rm", help=rm_text)
@@ -266,7 +266,7 @@ def _recurring_group(kind: str, text: str, rm_text: str, run_text: str) -> click
 
 
 def _schedules_or_monitors(jobs: Jobs, kind: str) -> Any:
-    """Return the schedules or the monitors."""
+    """Return the store for schedules or monitors."""
     from agent.jobs.monitors import Monitors  # noqa: PLC0415 - loads DBOS, an extra
     from agent.jobs.schedules import Schedules  # noqa: PLC0415 - as above
 
@@ -324,7 +324,7 @@ monitor = _recurring_group(
     "Remove monitors. Their recorded changes are kept.",
     "Check a monitor now, in a worker.",
 )
-# Monitor flags; all others go to the runs that it starts.
+# Flags of the monitor itself; all others are passed to the runs that it starts.
 _MONITOR_FLAGS = ("name", "every", "zone", "words", "css", "when", "learn", "notify")
 
 
@@ -416,7 +416,7 @@ def _address(jobs: Jobs) -> str:
 
 def _note_if_paused(jobs: Jobs) -> bool:
     if reason := jobs.paused:
-        note(f"The queue is paused: {reason}.", "`research queue resume` resumes it.")
+        note(f"The queue is paused: {reason}.", "`research queue resume` resumes the queue.")
     return bool(reason)
 
 

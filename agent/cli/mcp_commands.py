@@ -49,7 +49,7 @@ CLIENTS: Final = {
     "cursor": "~/.cursor/mcp.json, or .cursor/mcp.json in the project's folder",
     "vscode": ".vscode/mcp.json in the project's folder",
 }
-"""Settings file of each client."""
+"""The settings file of each client."""
 VISIBLE_FLAGS = (
     "--model",
     "--judge",
@@ -61,7 +61,7 @@ VISIBLE_FLAGS = (
     "--cdp",
 )
 _PASS_REMAINING_ARGS = {"ignore_unknown_options": True, "allow_interspersed_args": False}
-"""Flags after the first argument belong to the program that is started."""
+"""Flags after the first argument are passed to the program that is started."""
 
 
 @click.group()
@@ -107,12 +107,12 @@ def config(client: str, flags: tuple[str, ...]) -> None:
     # Reject invalid flags now, while the user can see the message.
     serve.make_context("research mcp serve", list(flags))
     print(_client_settings(client, flags))
-    note(f"Paste it into {CLIENTS[client]}.")
+    note(f"Paste these settings into {CLIENTS[client]}.")
 
 
 def _client_settings(client: str, flags: Sequence[str]) -> str:
-    """Return a client's settings as JSON; `flags` go to `research mcp serve`."""
-    # The full path: a client that is not a shell may have a different PATH.
+    """Return a client's settings as JSON; `flags` are passed to `research mcp serve`."""
+    # The full path, since a client that was not started from a shell may have a different PATH.
     beside = Path(sys.executable).with_name("research")
     command = str(beside) if beside.is_file() else shutil.which("research") or "research"
     row = {"command": command, "args": ["mcp", "serve", *flags]}
@@ -145,7 +145,7 @@ def _format_server(row: dict[str, Any]) -> str:
 
 
 def _address(server: NamedServer) -> str:
-    """Return a server's address or command, without possible secrets."""
+    """Return a server's address or command, without parts that may be secret."""
     settings = server.settings
     return clean(settings.url.partition("?")[0] or " ".join((settings.command, *settings.args)))
 
@@ -167,7 +167,7 @@ def _address(server: NamedServer) -> str:
 def add(name: str, reached: tuple[str, ...], data_dir: Path, **flags: Any) -> None:
     """Add an MCP server called NAME, given its URL or a command with arguments.
 
-    Its current tools are allowed. A tool needs approval again if its definition changes.
+    The server's current tools are allowed. A tool needs approval again if its definition changes.
     """
     place = servers_path()
     rows = read_servers(place) if place.is_file() else {}
@@ -195,7 +195,7 @@ def add(name: str, reached: tuple[str, ...], data_dir: Path, **flags: Any) -> No
 def _pairs(values: tuple[str, ...]) -> dict[str, str]:
     for value in values:
         if "=" not in value:
-            raise UsageError(f"{value!r} is not NAME=VALUE")
+            raise UsageError(f"{value!r} does not have the form NAME=VALUE")
     return {name: text for name, _, text in (value.partition("=") for value in values)}
 
 
@@ -207,7 +207,7 @@ def remove(name: str) -> None:
     rows = read_servers(place) if place.is_file() else {}
     if name not in rows:
         hint = "`research mcp list` shows the servers and their files."
-        raise UsageError(f"{place} has no server {name!r}", hint=hint)
+        raise UsageError(f"no server named {name!r} in {place}", hint=hint)
     del rows[name]
     print(f"removed {name} from {write_servers(rows)}")
 
@@ -243,7 +243,7 @@ async def _test_servers(names: Collection[str], settings: Options, *, allow: boo
         try:
             tools, differing = await server.compare_with_allowed(allow=allow)
         except ResearchError as error:
-            # A run continues without the server; here the user should fix it.
+            # A run would continue without the server, but here the user should fix it.
             last = error.hint.removeprefix("Continue without it.").strip()
             again = (
                 f"Check its command or address, then run `research mcp test {named.name}` again."

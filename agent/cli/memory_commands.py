@@ -1,7 +1,7 @@
 """`research memory`: inspect, change and delete memories.
 
 Consolidation (`dream`) runs on request, and in `ask` after the answer is printed. `import` and
-`export` read and write a memory as one JSON file. `seal`, `stamp` and `verify` maintain the
+`export` read and write an entire memory as a JSON file. `seal`, `stamp` and `verify` maintain the
 tamper-evident log.
 """
 
@@ -55,13 +55,13 @@ if TYPE_CHECKING:
     from agent.memory.sealed_log import SealedLog
     from agent.options import Options
 
-_LINE = 160  # characters of a memory in a list
-_ID_DIGITS = 18  # more digits exceed a database integer
+_MAX_LINE_CHARS = 160  # maximum characters per memory in a list
+_ID_DIGITS = 18  # more digits may exceed the range of a database integer
 _FILE_OR_DASH = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 _kinds_option = several(
     ("--kind", "kinds"), "KIND", "Only memories of this kind: fact, outcome, … or a knowledge base."
 )
-_PARTS = {
+_EXPORT_PARTS = {
     "urchinMemory": ("memory", "memories"),
     "urchinProfile": ("profile entry", "profile entries"),
     "urchinSkills": ("skill", "skills"),
@@ -69,7 +69,7 @@ _PARTS = {
     "urchinChatHistory": ("message", "messages"),
     "urchinCondensed": ("condensed conversation", "condensed conversations"),
 }
-"""The parts of an export, with their names in the singular and plural."""
+"""The parts of an export, with their singular and plural names."""
 
 memory = memory_group("memory", "List, search, add and delete memories.")
 
@@ -164,7 +164,7 @@ def remember(store: Memory, key: str, value: str) -> None:
 @with_memory
 def add(store: Memory, text: str, kind: str) -> None:
     """Add TEXT as a memory without a key; runs receive it if it is relevant to the question."""
-    if kind in NAMED:  # each has a key, and most have their own format
+    if kind in NAMED:  # these have keys, and most have a special format
         hint = "`research memory remember KEY VALUE` stores a memory under a key."
         raise UsageError(f"memories of kind {kind} cannot be added as text", hint=hint)
     _require_known(store, (kind,))
@@ -188,7 +188,7 @@ def trust(store: Memory, key: str) -> None:
     """Trust the memory ID: runs see it as your own statement, not as a quotation."""
     hit = _find(store, key, own=True)
     store.trust(hit.id)
-    print_text(f"trusted {' '.join(hit.text.split())[:_LINE]}")
+    print_text(f"trusted {' '.join(hit.text.split())[:_MAX_LINE_CHARS]}")
 
 
 @memory.command()
@@ -208,7 +208,9 @@ def preview(store: Memory, question: str, session: str | None) -> None:
 def graph(place: MemoryPlace, output: Path | None) -> None:
     """Show the links between memories, strongest first, or write them to a file."""
     if output is not None and output.suffix not in (".graphml", ".mmd"):
-        raise UsageError(f"cannot write a graph as {output.name!r}", hint="Use .graphml or .mmd.")
+        raise UsageError(
+            f"{output.name!r} is not a graph file", hint="Use the extension .graphml or .mmd."
+        )
     with memory_at(place) as store:
         found = store.graph()
     if not found.links:
@@ -230,7 +232,7 @@ def delete(ctx: click.Context, /, *, yes: bool) -> None:
     """Permanently delete everything in the namespace (--namespace), including conversations."""
     place: MemoryPlace = ctx.obj
     namespace = place[1]
-    # A namespace from the settings file is not enough: it must be named on the command line.
+    # A namespace from the settings file is not enough; it must be given on the command line.
     if not is_given(ctx, "namespace"):
         raise click.UsageError("Specify the namespace to delete: --namespace NAME.")
     if not yes:
@@ -260,14 +262,14 @@ def dream(place: MemoryPlace, seconds: float, model: str | None, base_url: str |
     folder, namespace = place
     flags = {"data_dir": folder, "namespace": namespace, "base_url": base_url}
     settings = load_options(flags, config=True)
-    # The model from the settings is not used: `dream` by itself must not cost money.
+    # The model from the settings is not used, because `dream` without flags must not cost money.
     named = (model or "") if model or base_url else None
     with memory_at(place) as store:
         asyncio.run(_dream(store, seconds, named, settings))
 
 
 async def _dream(store: Memory, seconds: float, model_name: str | None, settings: Options) -> None:
-    """Finish killed runs' post-run tasks, consolidate, and let a named model write insights."""
+    """Finish killed runs' post-run tasks, consolidate, and have the given model write insights."""
     from agent.memory.consolidation import consolidate  # noqa: PLC0415 - not needed for `--help`
     from agent.models.base import Task, takes  # noqa: PLC0415 - as above
     from agent.run.conversation_jobs import word_insights  # noqa: PLC0415 - as above
@@ -281,7 +283,7 @@ async def _dream(store: Memory, seconds: float, model_name: str | None, settings
             model = await open_model(stack, model_name, settings, os.environ)
             if not takes(model, Task.BACKGROUND):
                 raise UsageError(
-                    f"{model.name} cannot write insights", hint="Use a language model."
+                    f"{model.name} cannot write insights", hint="Choose a language model."
                 )
         runner = JobRunner(store, memory_name(settings), model)
         await runner.finish_killed_runs(settings.data)
@@ -306,12 +308,12 @@ def import_(place: MemoryPlace, file: Path, session: str) -> None:
     storage = _read_storage(file, name)
     with memory_at(place) as store:
         renamed = load_storage(store, storage, session)
-    held = {key: value for key, value in storage.items() if value and key in _PARTS}
+    held = {key: value for key, value in storage.items() if value and key in _EXPORT_PARTS}
     if held:
         sizes = {key: 1 if isinstance(value, str) else len(value) for key, value in held.items()}
-        parts = [plural(sizes[key], *names) for key, names in _PARTS.items() if key in sizes]
+        parts = [plural(sizes[key], *names) for key, names in _EXPORT_PARTS.items() if key in sizes]
         print(f"imported {', '.join(parts)}")
-    if others := sorted(storage.keys() - _PARTS.keys()):
+    if others := sorted(storage.keys() - _EXPORT_PARTS.keys()):
         print_text(f"kept only for `memory export`: {', '.join(others)}")
     for skill, new in renamed:
         print_text(f"the skill {skill!r} exists; imported as {new!r}")
@@ -340,7 +342,7 @@ def export(store: Memory, file: Path, session: str | None) -> None:
     from agent.memory.storage import export_storage  # noqa: PLC0415 - `--help` needs no database
 
     text = json.dumps(export_storage(store, session), ensure_ascii=False, indent=2) + "\n"
-    body = text.encode("utf-8", "backslashreplace")  # lone surrogates, written as JSON escapes
+    body = text.encode("utf-8", "backslashreplace")  # writes lone surrogates as JSON escapes
     if str(file) == "-":
         print(body.decode(), end="")
         return
@@ -368,7 +370,7 @@ def stamp(
 ) -> None:
     """Timestamp the memory log, with the authority at URL (RFC 3161) or OpenTimestamps calendars.
 
-    Calendars take a few hours; use --complete afterwards to fetch their proofs.
+    Calendars need a few hours to issue a proof; fetch it later with --complete.
     """
     require_stamper(authority, calendars, complete=complete)
     log, proxy = _sealed_log(store), load_options({}, config=True).proxy
@@ -414,7 +416,7 @@ def _sealed_log(store: Memory) -> SealedLog:
 
 
 def _find(store: Memory, name: str, *, own: bool = False) -> Hit:
-    """Find a memory by its id, including shared ones unless `own`; raises `UsageError`."""
+    """Find a memory by its id, including shared ones unless `own` is set; raises `UsageError`."""
     hit = store.get(int(name)) if name.isdecimal() and len(name) <= _ID_DIGITS else None
     if hit is None:
         raise UsageError(
@@ -429,7 +431,7 @@ def _find(store: Memory, name: str, *, own: bool = False) -> Hit:
 def _require_known(store: Memory, kinds: tuple[str, ...]) -> None:
     """Reject unknown kinds; raises `UsageError`."""
     unknown = sorted(kind for kind in set(kinds) if not is_known(kind))
-    if unknown and not store.newest(unknown, 1):  # `Memory.add` takes any kind
+    if unknown and not store.newest(unknown, 1):  # `Memory.add` accepts any kind
         known = [*sorted(KNOWN - BASES.keys()), *BASES]
         near = get_close_matches(unknown[0].lower(), known, 1)
         meant = f"Did you mean {near[0]}? " if near else ""
@@ -440,11 +442,11 @@ def _require_known(store: Memory, kinds: tuple[str, ...]) -> None:
 def _format(hit: Hit) -> str:
     kind = f"shared {_kind(hit)}" if hit.shared else _kind(hit)
     key = f"{hit.key}: " if hit.kind == "memory" else ""
-    return f"{hit.id:>6} [{kind}] {key}{shorten(hit.text, _LINE)}"
+    return f"{hit.id:>6} [{kind}] {key}{shorten(hit.text, _MAX_LINE_CHARS)}"
 
 
 def _kind(hit: Hit) -> str:
-    """Return a memory's kind; for an insight, also its type and confidence."""
+    """Return a memory's kind, including type and confidence for an insight."""
     if hit.confidence is None:
         return hit.kind
     type_ = (hit.key or "").partition(":")[0]

@@ -1,4 +1,4 @@
-"""`research models`: the available language models, and a small one to download."""
+"""`research models`: list the available language models, and download a small one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-_SHA256 = re.compile(r"[0-9a-f]{64}")
+_SHA256_RE = re.compile(r"[0-9a-f]{64}")
 _EXTRACTIVE_DESCRIPTION = "finds and quotes passages without a language model; always available"
 
 
@@ -43,7 +43,7 @@ def _format_row(row: tuple[str, str]) -> str:
 
 
 def _rows(data: Path) -> list[tuple[str, str]]:
-    """Return the models, each with the name that --model accepts and a description."""
+    """Return each model's name, as accepted by --model, and its description."""
     rows = [(EXTRACTIVE, _EXTRACTIVE_DESCRIPTION)]
     for provider in PROVIDERS:
         if provider.key and provider.default:
@@ -99,7 +99,7 @@ def find_weights(name: str, hexadecimal: str) -> Weights:
             f"no model named {name!r}" if name else "no model was given",
             hint=f"Choose one of {models}, or use the URL of a .gguf file with --sha256.",
         )
-    if not _SHA256.fullmatch(hexadecimal.lower()):
+    if not _SHA256_RE.fullmatch(hexadecimal.lower()):
         raise UsageError(
             "a model file from another URL requires a hash",
             hint="Add --sha256 with the hash that the publisher provides: 64 hexadecimal digits.",
@@ -111,7 +111,7 @@ def find_weights(name: str, hexadecimal: str) -> Weights:
 
 
 def pull_with_progress(weights: Weights, data: Path, policy: EgressPolicy) -> Path:
-    """Describe the download, then run it, with a progress bar on a terminal."""
+    """Describe a download, then run it, with a progress bar on a terminal."""
     size = f"\n  size    {weights.size:,} bytes" if weights.size else ""
     note(f"Downloading\n  from    {weights.url}{size}\n  SHA-256 {weights.sha256}")
     if not sys.stderr.isatty():

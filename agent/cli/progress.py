@@ -1,4 +1,4 @@
-"""Shows a run's progress on the terminal: a line per event, or a live view."""
+"""Shows a run's progress on the terminal, as a line per event or a live view."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agent.journal.events import Event
 
 
-_PAST_LINES = 6
+_MAX_PAST_LINES = 6
 """Number of previous lines that stay visible."""
 _MARGIN = 4
 """Columns left free next to the streamed text."""
@@ -30,7 +30,7 @@ _ACTIVITIES = {"model.request": "thinking", "answer.draft": "checking the answer
 
 
 class LiveView:
-    """Shows the last steps and a status line; clears itself at the end."""
+    """A view of the last steps and a status line, which is cleared at the end."""
 
     def __init__(self, verbose: int) -> None:
         from rich.console import Console  # noqa: PLC0415 - rich only on a terminal
@@ -53,7 +53,7 @@ class LiveView:
             get_renderable=self._render,
             refresh_per_second=8,
             transient=True,
-            redirect_stdout=False,  # it would print stdout text to stderr
+            redirect_stdout=False,  # redirection would print stdout text on stderr
         )
 
     def __enter__(self) -> Self:
@@ -66,7 +66,7 @@ class LiveView:
         self._live.stop()
 
     def note(self, event: Event) -> None:
-        """Show an event. The view hides for the report and for questions to the user."""
+        """Show an event; hide the view while the report or a question to the user is shown."""
         if event.type in ("run.finished", "user.asked"):
             self._live.stop()
         elif event.type == "user.answered":
@@ -77,7 +77,7 @@ class LiveView:
             return
         if event.type == "corpus.indexed":
             self._indexing = None
-        self._past = [*self._past, *event_lines(event, self._verbose)][-_PAST_LINES:]
+        self._past = [*self._past, *event_lines(event, self._verbose)][-_MAX_PAST_LINES:]
         self._sources += event.type == "source.added"
         if event.type == "model.reply":
             self._usd += event.data.get("usd", 0.0)
@@ -87,7 +87,7 @@ class LiveView:
         if activity != self._activity:
             self._activity = activity
             if self._live.is_started:
-                self._live.refresh()  # now: the next step may end before the next frame
+                self._live.refresh()  # immediately, as the next step may end before the next frame
 
     def _render(self) -> Group:
         from rich.console import Group  # noqa: PLC0415 - as above
@@ -115,14 +115,14 @@ class LiveView:
 
 
 class StreamedReplies:
-    """Collects the streamed pieces of replies; if several run in parallel, shows the latest."""
+    """Collects the streamed pieces of replies; if several arrive in parallel, shows the latest."""
 
     def __init__(self) -> None:
         self._replies: dict[str, str] = {}
         self._speaker = ""
 
     def note(self, event: Event) -> None:
-        """Add a piece to its reply; a complete reply is no longer shown."""
+        """Add a piece to its reply; once a reply is complete, it is no longer shown."""
         if event.type == "model.delta":
             before = "" if event.data["anew"] else self._replies.get(event.place, "")
             self._replies[event.place] = before + event.data["text"]
@@ -157,7 +157,7 @@ def progress_view(*, quiet: bool, verbose: int) -> Iterator[Callable[[Event], No
             nonlocal announced
             if event.type == "corpus.indexed" and event.data["left"]:
                 if announced:
-                    return  # in a log, the beginning and the end are enough
+                    return  # in a log, the first and last messages are enough
                 announced = True
             for line in event_lines(event, verbose):
                 seconds = time.monotonic() - started

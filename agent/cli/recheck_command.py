@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from agent.types import Report
 
 _UNVERIFIED_EXIT_CODE = 4  # exit code, see docs/cli.md
-_OUTPUT = ("as_json", "as_events", "quiet", "verbose", "export")
+_OUTPUT_FLAGS = ("as_json", "as_events", "quiet", "verbose", "export")
 
 
 @click.command()
@@ -70,7 +70,7 @@ def recheck(
     )
     data = settings.data
     if watch:
-        kept = {name: value for name, value in flags.items() if name not in _OUTPUT}
+        kept = {name: value for name, value in flags.items() if name not in _OUTPUT_FLAGS}
         return _watch(run, data, jobs_url, {"every": every, "notify": notify}, kept)
     reports: list[Report] = []
     start = partial(recheck_report, run, config=True)
@@ -91,7 +91,7 @@ def recheck(
 def _watch(
     run: str, data: Path, jobs_url: str | None, settings: dict[str, Any], flags: dict[str, Any]
 ) -> int:
-    """Make a monitor that repeats the check."""
+    """Add a monitor that repeats the check."""
     with open_earlier(run, Runs(data)) as earlier:
         target = str(Path(run).resolve()) if Path(run).exists() else earlier.name
     with open_jobs(jobs_url, data) as jobs:

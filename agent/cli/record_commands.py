@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from agent.export.sentence_proof import VerifiedProof
 
 _MAX_WIDTH = 160
-"""Maximum width in characters at which two columns of text are readable."""
+"""Maximum width at which two columns of text are readable, in characters."""
 
 
 @click.command()
@@ -216,7 +216,7 @@ def replay(
                 base_url=base_url,
                 data_dir=data_dir,
                 live=live,
-                trusted=not is_archive(run),  # an archive from elsewhere grants no approvals
+                trusted=not is_archive(run),  # approvals in a foreign archive do not apply
             )
         report = asyncio.run(replaying)
     print(report.to_json()) if as_json else print_report(report)

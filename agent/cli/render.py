@@ -24,28 +24,28 @@ if TYPE_CHECKING:
 
     from agent.types import ClosePassage, Report, ReportSource
 
-_STATUSES = {
+_STATUS_LINES = {
     "not_found": "Not found.",
     "partial": "Stopped early; this is what was found so far.",
     "failed": "",
     "answered": "",
 }
 _PARTIAL_RESULT = "this is what was found so far."
-_LIMITS = {
+_LIMIT_LINES = {
     "steps": f"Stopped at the step limit (--max-steps, --depth); {_PARTIAL_RESULT}",
     "timeout": f"Stopped at the time limit (--timeout); {_PARTIAL_RESULT}",
     "budget": f"Stopped at the cost limit (--budget); {_PARTIAL_RESULT}",
     "tokens": f"Stopped at the token limit (--max-tokens); {_PARTIAL_RESULT}",
     "repetition": f"Stopped because the model repeated itself; {_PARTIAL_RESULT}",
 }
-_QUOTE_CHARS = 240  # about three lines of a terminal
+_QUOTE_CHARS = 240  # about three lines in a terminal
 _MAX_WIDTH = 100
 """Maximum width of a readable line, in characters."""
-_DOT = " · "
-"""Separates the facts in the last line."""
+_SEPARATOR = " · "
+"""Separates the items in the summary line."""
 _NO_BREAK = "\N{NO-BREAK SPACE}"
-_ZOTERO = "zotero:"
-"""In place of a file name: saves the sources to the running Zotero."""
+_ZOTERO_TARGET = "zotero:"
+"""Given instead of a file name, saves the sources to the running Zotero app."""
 
 
 def print_report(report: Report, limit: str | None = None) -> None:
@@ -53,9 +53,9 @@ def print_report(report: Report, limit: str | None = None) -> None:
 
     `limit` is the limit that stopped the run early, if any.
     """
-    head = _STATUSES[report.status]
-    if report.status == "partial" and limit in _LIMITS:
-        head = _LIMITS[limit or ""]
+    head = _STATUS_LINES[report.status]
+    if report.status == "partial" and limit in _LIMIT_LINES:
+        head = _LIMIT_LINES[limit or ""]
     is_audit, is_recheck = bool(report.references), bool(report.rechecked)
     badge = report.badge
     if report.status in ("answered", "partial") and badge != report.status:
@@ -99,7 +99,7 @@ def _section(title: str, rows: Sequence[str]) -> str:
 
 
 def _audit(report: Report) -> str:
-    """Return a draft's faults and the status of its references."""
+    """Format a draft's faults and the status of its references."""
     faults = [f"  ✗ {text} ({why})" for text, why in report_view.faults(report)]
     title = f"{plural(len(faults), 'problem', 'problems')}:"
     look = [f"  ? {one.text} ({one.reason})" for one in report_view.sentences_to_check(report)]
@@ -114,7 +114,7 @@ def _audit(report: Report) -> str:
 
 
 def _recheck(report: Report) -> str:
-    """Return the outcome for each sentence in an earlier report."""
+    """Format the outcome for each sentence in an earlier report."""
     signs = {True: "✓", False: "✗", None: "?"}
     blocks = [report_view.recheck_summary(report)]
     for row in report.rechecked:
@@ -126,7 +126,7 @@ def _recheck(report: Report) -> str:
 
 
 def _values_table(report: Report) -> str:
-    """Return a schema's values as a table, then the omitted ones; `--json` prints the data."""
+    """Format a schema's values as a table, followed by the omitted values."""
     rows = [
         (
             value.pointer.removeprefix("/"),
@@ -163,14 +163,14 @@ def _last_line(report: Report) -> str:
     confidence, *reasons = report_view.confidence_facts(report) or [""]
     rated = f"{confidence} ({', '.join(reasons)})" if reasons else confidence
     facts = [rated, *report_view.run_facts(report)]
-    return _DOT.join([*(fact for fact in facts if fact), f"run {report.run}"])
+    return _SEPARATOR.join([*(fact for fact in facts if fact), f"run {report.run}"])
 
 
 def _wrap_line(line: str, width: int) -> str:
     """Wrap to the terminal's width; dim quotes and the summary line."""
-    head, *facts = line.split(_DOT)
+    head, *facts = line.split(_SEPARATOR)
     # Keep each fact on one line ("4.6 s"), and each citation with the word before it.
-    joined = _DOT.join([head, *(fact.replace(" ", _NO_BREAK) for fact in facts)])
+    joined = _SEPARATOR.join([head, *(fact.replace(" ", _NO_BREAK) for fact in facts)])
     wrapped = textwrap.fill(
         joined.replace(" [", f"{_NO_BREAK}["),
         width,
@@ -191,12 +191,12 @@ def write_exports(folder: Path, paths: Iterable[Path], tell: Callable[[str], Non
     code = 0
     for path in paths:
         kind = FORMATS.get(format_extension(path))
-        is_list = (kind and kind.content is Content.SOURCES) or str(path) == _ZOTERO
+        is_list = (kind and kind.content is Content.SOURCES) or str(path) == _ZOTERO_TARGET
         if is_list and (reason := _why_no_sources(folder)):
             print_error(f"{path.name} was not written: {reason}")
             code = NotFound.exit_code
             continue
-        if str(path) == _ZOTERO:
+        if str(path) == _ZOTERO_TARGET:
             from agent.export.zotero import save_to_zotero  # noqa: PLC0415 - loads an HTTP client
 
             save_to_zotero(folder)
@@ -208,7 +208,7 @@ def write_exports(folder: Path, paths: Iterable[Path], tell: Callable[[str], Non
 
 
 def _why_no_sources(folder: Path) -> str:
-    """Return the reason why a run has no sources, or an empty string if it has some."""
+    """Return the reason why a run has no sources; empty if it has any."""
     try:
         report = json.loads((folder / "report.json").read_bytes())
     except FileNotFoundError:
@@ -222,7 +222,7 @@ def _why_no_sources(folder: Path) -> str:
 def export_paths(values: tuple[Path, ...]) -> tuple[Path, ...]:
     """Check the formats and folders of `--export` before the run starts."""
     for path in values:
-        if str(path) == _ZOTERO:
+        if str(path) == _ZOTERO_TARGET:
             continue
         if not path.parent.is_dir():
             raise click.BadParameter(

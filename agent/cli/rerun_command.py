@@ -47,7 +47,7 @@ def rerun(run: str, values: dict[str, str], **flags: Any) -> int:
 
     Elements are found by role, name and position. If an action's outcome differs from the record,
     or an element is missing, the command reports this and exits with code 8; with --model, the
-    model takes over at that step. Actions that needed approval need it again.
+    model takes over at that step. Actions that needed approval in RUN need it again.
     """
     required = flags.pop("require_verified")
     settings = load_options(

@@ -1,4 +1,4 @@
-"""`research runs`, `show`, `export`, `usage` and `feedback`: past runs."""
+"""`research runs`, `show`, `export`, `usage` and `feedback`: commands for past runs."""
 
 from __future__ import annotations
 
@@ -106,8 +106,8 @@ def seal(
 ) -> None:
     """Timestamp a run, so that `research verify` can show that it existed at that time.
 
-    The timestamping service sees only a hash. Calendars take a few hours; use --complete afterwards
-    to fetch their proofs.
+    The timestamping service sees only a hash. Calendars need a few hours to issue a proof; fetch it
+    later with --complete.
     """
     require_stamper(authority, calendars, complete=complete)
     folder = store.find(name)
@@ -212,10 +212,10 @@ def usage(data_dir: Path, *, as_json: bool) -> None:
 @click.argument("thumb", type=click.Choice(["up", "down"]))
 @data_dir_option
 def feedback(run: str, thumb: Any, data_dir: Path) -> None:
-    """Rate RUN up or down. This changes the scores of the skills that it used."""
+    """Rate RUN up or down. The rating changes the scores of the skills that RUN used."""
     events = list(read_events(Runs(data_dir).find(run).journal))
     names = [name for e in events if e.type == "skills.given" for name in e.data["names"]]
-    # Skills are scored in the memory that the run used, even if settings have changed since.
+    # Skills are scored in the memory that the run used, even if the settings have since changed.
     namespace = events[0].data["options"]["namespace"] if events else "default"
     settings = load_options({"data_dir": data_dir}, config=True)
     from agent.memory.memory_api import Memory  # noqa: PLC0415 - loads SQLAlchemy, unlike the other commands

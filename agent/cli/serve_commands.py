@@ -1,4 +1,4 @@
-"""`research serve` and `research channels`: the web page and API; messengers and e-mail."""
+"""`research serve` (web page and API) and `research channels` (messengers and e-mail)."""
 
 from __future__ import annotations
 
@@ -104,8 +104,8 @@ def serve(
     with requires_extra("serve"):
         from agent.serve.app import serve_app  # noqa: PLC0415 - an extra, for this command
         from agent.serve.server_state import ServerState  # noqa: PLC0415 - as above
-    # If the token is random, the printed address contains a ticket for a single login instead:
-    # addresses are kept in histories and can be read over the user's shoulder.
+    # If the token is random, the printed address contains a single-use ticket instead, because
+    # addresses are kept in browser histories and visible on the screen.
     required = token or secrets.token_urlsafe(32)
     ticket = "" if token is not None else secrets.token_urlsafe(16)
 
@@ -148,7 +148,7 @@ def channels(ctx: click.Context, data_dir: Path) -> None:
 
 
 def _load_settings(data_dir: Path) -> Options:
-    # Not in the group: `add` and `rm` must work if the file has an invalid channel.
+    # Not in the group, because `add` and `rm` must work even if the file has an invalid channel.
     return load_options({"data_dir": data_dir}, config=True)
 
 
@@ -183,7 +183,7 @@ def add(name: str, settings: tuple[str, ...], kind: str | None, allow: tuple[str
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals:
-            raise UsageError(f"{setting!r} is not a setting", hint="Write it as name=value.")
+            raise UsageError(f"{setting!r} is not a setting", hint="Use the form name=value.")
         row[key] = parse_value(value, dict)
     row.setdefault("kind", name)
     channel, _ = check_settings(name, row)
@@ -197,7 +197,7 @@ def add(name: str, settings: tuple[str, ...], kind: str | None, allow: tuple[str
 @channels.command()
 @click.argument("name")
 def rm(name: str) -> None:
-    """Remove a channel from the settings. Its conversations stay in the data folder."""
+    """Remove a channel from the settings. The channel's conversations stay in the data folder."""
     file = read_file()
     rows = dict(file.get("channels") or {})
     if rows.pop(name, None) is None:
@@ -245,7 +245,7 @@ def _all_names(settings: Options) -> list[str]:
 
 
 async def _run_until_stopped(names: list[str], live: Callable[[], Options]) -> None:
-    """Run until SIGTERM, then shut down cleanly. Unfinished runs continue at the next start."""
+    """Run until SIGTERM, then shut down cleanly; unfinished runs continue at the next start."""
     running = asyncio.ensure_future(run_channels(names, live, Dialogue, note))
     stopped = False
 
@@ -259,5 +259,5 @@ async def _run_until_stopped(names: list[str], live: Callable[[], Options]) -> N
     try:
         await running
     except asyncio.CancelledError:
-        if not stopped:  # Ctrl-C: exit code 130
+        if not stopped:  # by Ctrl-C: exit code 130
             raise

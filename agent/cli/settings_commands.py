@@ -1,4 +1,4 @@
-"""`research config`, `keys`, `secret` and `login`: settings, API keys, passwords, sessions."""
+"""`research config`, `keys`, `secret` and `login`: settings, API keys, passwords and sessions."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def get(name: str) -> None:
 @click.argument("name")
 @click.argument("value")
 def set_setting(name: str, value: str) -> None:
-    """Set one setting in the file. An invalid value changes nothing."""
+    """Set one setting in the file. If the value is invalid, the file is not changed."""
     print(save_setting(name, value))
 
 
@@ -94,11 +94,10 @@ def save_setting(name: str, value: str) -> str:
     settings = {**read_file(), field: parse_value(value)}
     checked = load_options(settings)
     if field == "model" and checked.model:
-        find_endpoint(
-            checked.model, settings.get("base_url"), os.environ
-        )  # raises for an unknown model
+        # Raises an error for an unknown model.
+        find_endpoint(checked.model, settings.get("base_url"), os.environ)
     values = getattr(checked, field)
-    if isinstance(values, tuple) and field != "search":  # a single string with commas
+    if isinstance(values, tuple) and field != "search":  # written as a single string with commas
         settings[field] = [str(one) for one in values]
     return f"{name} = {_toml(settings[field])} in {write_settings(settings)}"
 
@@ -133,7 +132,7 @@ def write_settings(settings: dict[str, Any]) -> Path:
 
 
 def parse_value(value: str, *kinds: type) -> object:
-    """Parse numbers, booleans, lists and `kinds` as JSON, everything else as text."""
+    """Parse numbers, booleans, lists and `kinds` as JSON, and anything else as text."""
     try:
         found = json.loads(value)
     except ValueError:
@@ -144,12 +143,12 @@ def parse_value(value: str, *kinds: type) -> object:
 def _field(name: str) -> str:
     field = name.replace("-", "_")
     if field not in SETTINGS:
-        raise UsageError(f"no setting {name!r}", hint="`research config show` lists them.")
+        raise UsageError(f"no setting {name!r}", hint="`research config show` lists all settings.")
     return field
 
 
 def _toml(value: object) -> str:
-    # Strings, numbers and booleans are the same in JSON and TOML; objects are not.
+    # Strings, numbers and booleans are written the same in JSON and TOML, but objects are not.
     if isinstance(value, dict):
         return f"{{{', '.join(f'{_toml(key)} = {_toml(of)}' for key, of in value.items())}}}"
     if isinstance(value, list):
@@ -174,7 +173,7 @@ def _key_store() -> ValueStore:
 
 def load_keys_into_environment() -> None:
     """Add the stored keys to the environment, without replacing variables that are set."""
-    # Providers, search engines and their libraries read keys from there.
+    # Providers, search engines and their libraries read keys from the environment.
     store = _key_store()
     for variable in store.rows():
         if variable not in os.environ and (value := store.value(variable)):
@@ -203,14 +202,14 @@ def set_key(name: str) -> None:
 
 
 def keep_key(name: str) -> str:
-    """Read a provider's key, store it, and return its variable and location."""
+    """Prompt for a provider's key, store it, and return its variable and location."""
     variable = _key_variable(name)
     value = NonBlank("a key").convert(_read_hidden(variable), None, None).strip()
     return f"{variable} in {store_key(variable, value)}"
 
 
 def store_key(variable: str, value: str) -> str:
-    """Store a key for this process and all later runs, and return its location."""
+    """Store a key for this process and all later runs; return where it is stored."""
     store = _key_store()
     place = "keyring" if store.put(variable, value) else str(store.file)
     os.environ[variable] = value
@@ -251,7 +250,7 @@ def secret(ctx: click.Context, data_dir: Path) -> None:
 @switch("--totp", "Treat the secret as the key for one-time codes, and enter the current code.")
 @click.pass_obj
 def set_secret(store: SecretStore, name: str, origin: str, *, totp: bool) -> None:
-    """Store the secret NAME. Its value is prompted for, or read from standard input."""
+    """Store the secret NAME. You are prompted for its value, or it is read from standard input."""
     store.put(name, origin, _read_hidden("Key" if totp else "Value"), totp=totp)
     print_text(f"stored {name} for {store.origins()[name]}")
 
@@ -269,7 +268,9 @@ def list_secrets(store: SecretStore) -> None:
 def rm_secret(store: SecretStore, name: str) -> None:
     """Permanently delete the secret NAME."""
     if not store.remove(name):
-        raise UsageError(f"no secret named {name!r}", hint="`research secret list` shows them.")
+        raise UsageError(
+            f"no secret named {name!r}", hint="`research secret list` lists all secrets."
+        )
     print_text(f"deleted {name}")
 
 
@@ -304,7 +305,7 @@ def login(words: tuple[str, ...], data_dir: Path, **flags: Path | None) -> None:
 
 
 async def _log_in(url: str) -> dict[str, Any]:
-    """Open a window at a URL, and return the browser's storage state once the user is done."""
+    """Open a browser window at a URL; return the storage state once the user is done."""
     from browser.session.session import Browser  # noqa: PLC0415 - Playwright only where it is used
 
     try:

@@ -23,15 +23,15 @@ from browser.text.words import shorten
 if TYPE_CHECKING:
     from agent.memory.memory_api import Memory
 
-_CLIENTS = {
+_CLIENT_SKILL_FOLDERS = {
     "claude": ".claude/skills",
     "codex": ".codex/skills",
     "cursor": ".cursor/skills",
     "gemini": ".gemini/skills",
 }
-"""Where coding agents keep a user's skills, relative to the home folder."""
+"""Coding agents' folders for a user's skills, relative to the home folder."""
 _SKILL_NAME = "urchin-browser"
-_MAX_LINE_CHARS = 100  # characters of an instruction in a list
+_MAX_LINE_CHARS = 100  # maximum characters per instruction in a list
 
 skills = memory_group("skills", "List and manage the instructions that runs learned.")
 
@@ -76,7 +76,7 @@ def show(store: Memory, name: str) -> None:
 @click.argument("name")
 @click.pass_obj
 def enable(place: MemoryPlace, name: str) -> None:
-    """Enable the proposed skill NAME, so that runs can use it. Read its file first."""
+    """Enable the proposed skill NAME, so that runs can use it. Read the skill first."""
     print_text(f"enabled {name}: {enable_skill(_data(place), name) / FILE}")
 
 
@@ -110,12 +110,12 @@ def install(client: str) -> None:
 
     The skill is written to the client's skills folder and loaded the next time the client starts.
     """
-    if client in _CLIENTS:
-        folder = Path.home() / _CLIENTS[client]
+    if client in _CLIENT_SKILL_FOLDERS:
+        folder = Path.home() / _CLIENT_SKILL_FOLDERS[client]
     elif "/" in client or Path(client).is_dir():
         folder = Path(client)
     else:
-        hint = f"Use one of {', '.join(_CLIENTS)}, or a skills folder."
+        hint = f"Use one of {', '.join(_CLIENT_SKILL_FOLDERS)}, or a skills folder."
         raise UsageError(f"unknown client {client!r}", hint=hint)
     text = prompt("browser_skill")
     path = folder / _SKILL_NAME / FILE
@@ -142,4 +142,4 @@ def _find(store: Memory, name: str) -> dict[str, Any]:
     for skill in store.skills():
         if skill["name"] == name:
             return skill
-    raise UsageError(f"no skill named {name!r}", hint="`research skills list` shows them.")
+    raise UsageError(f"no skill named {name!r}", hint="`research skills list` lists all skills.")

@@ -1,4 +1,4 @@
-"""Stores that commands open: memory, jobs, and the remaining budget."""
+"""Opens the stores that commands use: memory, jobs, and spending."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ MemoryPlace = tuple[Path, str]
 JOB_FLAGS = "--model --search --corpus --depth --budget --timeout --memory/--no-memory".split()
 """Run flags shown in the help of `batch`, `queue`, `schedule` and `monitor`; all others work."""
 JobsPlace = tuple[str | None, Path]
-"""The URL of the jobs database, unless it is in the data folder, and the data folder."""
+"""The URL of the jobs database (None if it is in the data folder), and the data folder."""
 
 
 def _place_group(name: str, text: str, *options: Option) -> click.Group:
-    """Make a group with options for a store's location; commands receive the values as a tuple."""
+    """Make a command group with options for a store's location, passed to commands as a tuple."""
 
     @click.pass_context
     def remember_place(ctx: click.Context, /, **place: Any) -> None:
@@ -53,12 +53,12 @@ def _place_group(name: str, text: str, *options: Option) -> click.Group:
 
 
 def _store_opener(open_store: Callable[[Any], AbstractContextManager[Any]]) -> Callable[..., Any]:
-    """Make a decorator that passes an open store to a command in a group."""
+    """Make a decorator that opens a group's store and passes it to a command."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @click.pass_obj
         def run(place: Any, /, **flags: Any) -> Any:
-            flags.pop("data_dir", None)  # also a run flag; the group's value applies
+            flags.pop("data_dir", None)  # this is also a run flag, but the group's value applies
             with open_store(place) as store:
                 return command(store, **flags)
 
@@ -68,13 +68,13 @@ def _store_opener(open_store: Callable[[Any], AbstractContextManager[Any]]) -> C
 
 
 def memory_group(name: str, text: str) -> click.Group:
-    """Make a group with a data folder and a namespace for its `with_memory` commands."""
+    """Make a command group whose data folder and namespace apply to its `with_memory` commands."""
     return _place_group(name, text, data_dir_option, namespace_option)
 
 
 @contextmanager
 def memory_at(place: MemoryPlace) -> Iterator[Memory]:
-    """Open the memory in a data folder and a namespace."""
+    """Open the memory for a data folder and namespace."""
     folder, namespace = place
     settings = load_options({"data_dir": folder, "namespace": namespace}, config=True)
     with open_memory(settings, os.environ) as store:
@@ -82,7 +82,7 @@ def memory_at(place: MemoryPlace) -> Iterator[Memory]:
 
 
 def jobs_group(name: str, text: str) -> click.Group:
-    """Make a group with an option for the jobs' location, for its `with_jobs` commands."""
+    """Make a command group whose jobs database applies to its `with_jobs` commands."""
     return _place_group(name, text, jobs_url_option, data_dir_option)
 
 
@@ -98,7 +98,7 @@ with_jobs = _store_opener(lambda place: open_jobs(*place))
 
 
 def task_tools(settings: Options) -> Sequence[Tool]:
-    """Make the task tools of a run; raises `UsageError` without the database driver."""
+    """Make a run's task tools; raises `UsageError` without the database driver."""
     with requires_extra("jobs"):
         from agent.jobs.task_tools import task_tools  # noqa: PLC0415 - loads DBOS, an extra
     return task_tools(
@@ -114,9 +114,9 @@ def check_task_targets(settings: Options) -> None:
 
 
 def load_remaining_budget(data_dir: Path) -> dict[str, float]:
-    """Return the remaining daily and monthly budgets, if they are set.
+    """Return what remains of the daily and monthly budgets, if they are set.
 
-    If RESEARCH_JOBS_URL names a shared database, spending on other machines counts too.
+    If RESEARCH_JOBS_URL specifies a shared database, spending on other machines is included.
     """
     jobs_url = os.environ.get(JOBS_URL_VARIABLE)
     settings = load_options({"data_dir": data_dir}, config=True)

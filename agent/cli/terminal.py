@@ -34,7 +34,7 @@ def print_text(text: str) -> None:
 
 
 def print_error(message: str, hint: str = "") -> None:
-    """Print an error on stderr: the message, then a line with the hint."""
+    """Print an error on stderr: the message, followed by a line with the hint."""
     print(f"research: {clean(message)}", file=sys.stderr)
     if hint:
         print(f"  hint: {clean(hint)}", file=sys.stderr)
@@ -77,7 +77,7 @@ def print_rows(
 
 
 def approver() -> Approve | None:
-    """Return the function that asks the user to approve a risky step; None without a terminal."""
+    """Return a function that asks the user to approve a risky step; None without a terminal."""
     if not _at_a_terminal():
         return None
 
@@ -90,7 +90,7 @@ def approver() -> Approve | None:
 
 
 def asker(flags: dict[str, Any]) -> Ask | None:
-    """Return the function that asks the user a clarifying question.
+    """Return a function that asks the user a clarifying question.
 
     Returns None if nobody can answer: no terminal, in CI, or with machine-readable output.
     """
@@ -119,7 +119,7 @@ def plan_editor() -> EditPlan | None:
             if answer in ("n", "no", "q"):
                 return None
             if answer in ("e", "edit"):
-                # Opens $VISUAL or $EDITOR; None if the user quit without saving.
+                # Opens $VISUAL or $EDITOR; returns None if the user quits without saving.
                 edited = await asyncio.to_thread(partial(click.edit, text, extension=".md"))
                 text = str(edited) if edited else text
 
@@ -131,7 +131,7 @@ def _at_a_terminal() -> bool:
 
 
 async def _read_line(prompt: str) -> str:
-    """Read a line without a thread, so that Ctrl-C works immediately, not after the next Enter."""
+    """Read a line without blocking, so that Ctrl-C works immediately, not after the next Enter."""
     loop = asyncio.get_running_loop()
     line: asyncio.Future[str] = loop.create_future()
 
@@ -140,10 +140,10 @@ async def _read_line(prompt: str) -> str:
             line.set_result(sys.stdin.readline())
 
     print(prompt, end="", file=sys.stderr, flush=True)
-    # A terminal becomes readable when a whole line is available, so reading does not block.
+    # A terminal becomes readable once a complete line is available, so reading does not block.
     try:
         loop.add_reader(sys.stdin.fileno(), read)
-    except NotImplementedError:  # Windows: a daemon thread
+    except NotImplementedError:  # Windows: use a daemon thread
         reading = Thread(
             target=lambda: _deliver_line(loop, line, sys.stdin.readline()), daemon=True
         )
@@ -156,13 +156,13 @@ async def _read_line(prompt: str) -> str:
 
 
 def _deliver_line(loop: asyncio.AbstractEventLoop, line: asyncio.Future[str], text: str) -> None:
-    """Pass a line from the reading thread to the event loop, if it is still waiting."""
+    """Pass a line from the reading thread to the event loop, if it is still waiting for one."""
     with suppress(RuntimeError):  # the loop is closed
         loop.call_soon_threadsafe(lambda: None if line.done() else line.set_result(text))
 
 
 def on_signal(number: int, action: Callable[[], object]) -> None:
-    """Make a signal call an action in the running loop instead of ending the process."""
+    """Make a signal call `action` in the running event loop instead of ending the process."""
     loop = asyncio.get_running_loop()
     try:
         loop.add_signal_handler(number, action)
@@ -171,7 +171,7 @@ def on_signal(number: int, action: Callable[[], object]) -> None:
 
 
 def interrupt_event() -> asyncio.Event:
-    """Return an event that Ctrl-C and SIGTERM set from now on instead of ending the process."""
+    """Return an event that Ctrl-C and SIGTERM will set instead of ending the process."""
     interrupted = asyncio.Event()
     for name in (signal.SIGINT, signal.SIGTERM):
         on_signal(name, interrupted.set)
@@ -181,9 +181,9 @@ def interrupt_event() -> asyncio.Event:
 async def wait_for_first(
     *awaited: Coroutine[Any, Any, object], seconds: float | None = None
 ) -> None:
-    """Wait until one of these ends or the timeout expires, and cancel the others.
+    """Wait until one coroutine ends or the timeout expires, and cancel the others.
 
-    If one of them raises an exception, it is raised here.
+    An exception in any of them is raised here.
     """
     tasks = [asyncio.ensure_future(one) for one in awaited]
     try:

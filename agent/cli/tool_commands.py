@@ -1,4 +1,4 @@
-"""`research tools` and `research plugins`: the tools available to runs, and installed plug-ins."""
+"""`research tools` and `research plugins`: list the tools for runs, and the installed plug-ins."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from agent.options import Options
     from agent.tools.toolset import ToolSelection
 
-_FLAGS = (
+_TOOL_FLAGS = (
     "--tool-sources --tool-allow --tool-deny --mcp-tool-allow --mcp-tool-deny --mcp-config "
     "--data-dir --memory/--no-memory"
 ).split()
-"""Flags that decide which tools a run has."""
+"""Flags that determine which tools a run has."""
 
 
 @click.command()
 @json_option
-@only_run_flags(*_FLAGS)
+@only_run_flags(*_TOOL_FLAGS)
 def tools(*, as_json: bool, **flags: Any) -> None:
     """List every tool with its source, its risk and, if it is unavailable, the reason."""
     settings = load_options(drop_unset(flags), config=True)
@@ -57,7 +57,7 @@ def tools(*, as_json: bool, **flags: Any) -> None:
 
 
 async def _select(settings: Options) -> ToolSelection:
-    """Select the tools of a run with web, user and memory, without connecting to MCP servers."""
+    """Select the tools of a run that has web, user and memory; MCP servers are not contacted."""
 
     async def answer(_question: str) -> str:
         return ""

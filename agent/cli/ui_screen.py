@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from agent.memory.memory_types import Hit
 
 REFRESH_SECONDS: Final = 2.0
-"""Seconds between two refreshes of the visible list; a run's steps come from its event stream."""
+"""Seconds between refreshes of the visible list; a run's steps come from its event stream."""
 MAX_ROWS: Final = 200
-"""Maximum number of rows of a list; a search finds older ones."""
+"""Maximum number of rows in a list; a search finds older ones."""
 _COLUMNS: Final = {
     "runs": ("when", "state", "question"),
     "queue": ("state", "question", "result"),
@@ -55,14 +55,14 @@ _PROMPTS: Final = {
 }
 
 Row = tuple[str, tuple[str, ...], str]
-"""A row's key, its cells, and the details shown beside the list (empty for a run)."""
+"""A row's key, its cells, and the details shown next to the list (empty for a run)."""
 
 
 class ListPane(TabPane):
     """A tab that contains a list.
 
-    textual shows a tab as soon as something in it receives focus. At startup that message arrives
-    late, and would undo a tab switch that the user has made in the meantime.
+    Textual shows a tab as soon as something in it receives focus. At startup, the focus event
+    arrives late, and would undo a tab switch that the user has made in the meantime.
     """
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
@@ -71,7 +71,7 @@ class ListPane(TabPane):
 
 
 class ResearchScreen(App[None]):
-    """Four lists, each with an input line and the selected item's details next to or below it."""
+    """A screen with four lists, each with an input line and the selected item's details."""
 
     TITLE = "research"
     ENABLE_COMMAND_PALETTE = False
@@ -134,7 +134,7 @@ class ResearchScreen(App[None]):
         yield Footer()
 
     def on_mount(self) -> None:
-        """Show the runs, and poll for changes from then on."""
+        """Show the runs, and start polling for changes."""
         self._data.mkdir(parents=True, exist_ok=True, mode=0o700)
         for name, columns in _COLUMNS.items():
             self._table(name).add_columns(*columns)
@@ -181,7 +181,7 @@ class ResearchScreen(App[None]):
         )
 
     def _selected(self, name: str) -> str:
-        """Return the key of the selected row; "" without one."""
+        """Return the key of the selected row; "" if no row is selected."""
         rows, at = self._rows[name], self._table(name).cursor_row
         return rows[at][0] if at < len(rows) else ""
 
@@ -220,7 +220,7 @@ class ResearchScreen(App[None]):
                 f"{hit.text}\n\n{_origin(hit)}",
             )
             for hit in found
-            if hit.kind != INTERNAL  # the engine's own counters
+            if hit.kind != INTERNAL  # internal counters
         ]
 
     def _settings_rows(self) -> list[Row]:
@@ -306,15 +306,15 @@ class ResearchScreen(App[None]):
         self.query_one(TabbedContent).active = name
 
     def action_input(self) -> None:
-        """Go to the input line."""
+        """Move the focus to the input line."""
         self.query_one(f"#{self._tab}-input", Input).focus()
 
     def action_list(self) -> None:
-        """Go back to the list."""
+        """Move the focus back to the list."""
         self._table(self._tab).focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 - as textual calls it
-        """Offer an action only where it applies."""
+        """Offer an action only in the tabs where it applies."""
         return self._ONLY_IN.get(action, self._tab) == self._tab
 
     def action_pause(self) -> None:

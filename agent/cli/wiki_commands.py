@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from agent.wiki import Wiki
 
 WikiPlace = tuple[Path, Path, str]
-"""The data folder, the wiki folder, the namespace."""
+"""The data folder, the wiki folder, and the namespace."""
 
 
 @click.group(invoke_without_command=True)

@@ -1,4 +1,4 @@
-"""Evidence: pages and files that were read, split into citable passages; claim checking."""
+"""Evidence: the pages and files that were read, split into citable passages, and claim checking."""
 
 from agent.evidence.answer import CheckedAnswer, check_answer
 from agent.evidence.confidence import Assessment, assess_answer

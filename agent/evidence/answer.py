@@ -48,8 +48,8 @@ _PAGE_NOT_READ = f"{_SNIPPET_ONLY} its page was not read"
 _SNIPPET_DIFFERS = "its only source is a search result, which does not contain this wording"
 _PAGE_DIFFERS = f"{_SNIPPET_ONLY} its page was read but does not contain this wording"
 
-_NO_STEP = "no step of the run did this"
-_NO_EFFECT_SEEN = "it was started, but no page seen since shows that it took effect"
+_NO_STEP = "no step of the run performed this action"
+_NO_EFFECT_SEEN = "the action was started, but no page seen since shows that it took effect"
 
 _COMPUTED_INPUT = re.compile(r"^- “(.*)” in S(\d+)¶(\d+), ", re.MULTILINE)
 """A line of a computed source that quotes one of its inputs and gives the passage id."""
@@ -67,14 +67,14 @@ _STATING_VERBS = frozenset(
     contains""".split()
 )
 _MAX_OPENING_WORDS = 6
-"""A sentence about the search must name its subject within this many words."""
+"""Maximum number of words before the subject in a sentence about the search."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedAnswer:
     """An answer as shown in the report: Markdown whose `[1]` markers are source numbers.
 
-    `supported` contains the supported sentences with passage ids, as a model would write them.
+    `supported` contains the supported sentences, with passage ids as a model would cite them.
     `unread_citations` pairs each sentence with the ids that it cites but that were never read.
     """
 
@@ -88,9 +88,10 @@ class CheckedAnswer:
 def check_answer(answer: str, evidence: Evidence, judge: Judge | None = None) -> CheckedAnswer:
     """Read an answer's citation markers, check each sentence and number the cited sources.
 
-    Sources are numbered by first citation. Markers for passages that were not read are dropped, and
-    the sentence's reason mentions them. A sentence without a marker is searched for in everything
-    that was read; if a passage contains it verbatim, that passage is cited.
+    Sources are numbered in the order of their first citation. Markers for passages that were not
+    read are dropped, and the sentence's reason mentions them. A sentence without a marker is
+    searched for in everything that was read; if a passage contains it verbatim, that passage is
+    cited.
     """
     return _AnswerCheck(evidence, judge).run(answer)
 
@@ -98,8 +99,8 @@ def check_answer(answer: str, evidence: Evidence, judge: Judge | None = None) ->
 class SourceList:
     """The sources of a report, numbered in the order in which they are added.
 
-    The same text from the same page is one source, no matter how often it was read or which of its
-    addresses was used.
+    Identical text from the same page counts as one source, even if it was read several times or
+    under several of the page's addresses.
     """
 
     def __init__(self, sources: Iterable[ReportSource] = ()) -> None:
@@ -199,7 +200,7 @@ class _AnswerCheck:
     def _check_sentence(
         self, text: str, claim: str, markers: Sequence[Marker], part: AnswerPart
     ) -> str:
-        """Check one sentence and record it; return the report markers for its sources.
+        """Check one sentence and record the result; return the report markers for its sources.
 
         `claim` is what is checked: the sentence, or a table row with its column names.
         """
@@ -293,8 +294,8 @@ class SupportFinder:
         if references:
             return self._check_cited(sentence, list(references))
         about_search = not markers and bool(self.evidence.question) and is_about_search(sentence)
-        # A sentence that cites only unread pages is sent back without looking for support
-        # elsewhere.
+        # If a sentence cites only unread pages, no support is looked for elsewhere: the model must
+        # revise the sentence.
         is_unread = any(marker.unknown for marker in markers)
         found = self._check_uncited(sentence, None if about_search or is_unread else self.judge)
         if found.is_supported or not about_search:
@@ -306,7 +307,8 @@ class SupportFinder:
         """Check a sentence against its citations; pages that were read outrank search results.
 
         If search results are cited, code first tries the other cited pages and the pages that the
-        results link to, then everything that was read. The results count only if all that fails.
+        results link to, then everything that was read. The search results themselves are used only
+        if none of these supports the sentence.
         """
         for reference, _ in self._computed_inputs(references):
             if reference not in references:
@@ -339,11 +341,11 @@ class SupportFinder:
     def _check_references(
         self, sentence: str, references: Sequence[CitedId], judge: Judge | None
     ) -> Support:
-        """Check a sentence in code against cited passages and their sources, then ask the judge.
+        """Check a sentence against cited passages and their sources, in code and by the judge.
 
-        The words may be next to the cited passage, so the best passages from its source are tried
-        before a contradiction is reported. The judge sees only pages that were read: a search
-        result supports only what it states literally.
+        The supporting words may be near the cited passage rather than in it, so the best passages
+        from its source are tried before a contradiction is reported. The judge sees only pages that
+        were read: a search result supports only what it states literally.
         """
         claim = self._with_question(sentence)
         passages = self._resolve(sentence, references)
@@ -366,10 +368,10 @@ class SupportFinder:
         return Support(verdict, cited, quotes, step=step)
 
     def _check_action(self, verdict: Verdict, cited: Sequence[Source]) -> tuple[Verdict, str]:
-        """Check a judge's verdict on an action against the record; returns it and the step.
+        """Check a verdict on an action against the record; returns the verdict and the step id.
 
-        An action counts as done only if the deciding words are in the state of a page after a step
-        that acted.
+        An action counts as done only if the judge's quote comes from a page as it was after an
+        action.
         """
         if verdict.state not in (VerdictState.DONE, VerdictState.ATTEMPTED):
             return verdict, ""
@@ -411,7 +413,7 @@ class SupportFinder:
         return Support(cited, (source,), ((source, verdict.quote),))
 
     def _with_question(self, sentence: str) -> str:
-        """Put the question before an answer without a verb; return any other answer unchanged."""
+        """Prepend the question to an answer that has no verb; return other answers unchanged."""
         question = self.evidence.question
         if question.endswith("?") and "|" not in sentence and is_fragment(sentence):
             return f"{question} {sentence}"
@@ -423,7 +425,7 @@ class SupportFinder:
         return statement_index(tuple(passages), tuple(titles))
 
     def _best_passages(self, sentence: str, source: Source | None = None) -> Sequence[Passage]:
-        """Rank one source's passages, or all that were read, against a sentence."""
+        """Return the passages most similar to a sentence, from one source or from all of them."""
         found = self.evidence.search(sentence, PASSAGES_PER_SOURCE, source.n if source else None)
         return found or (source.passages[:PASSAGES_PER_SOURCE] if source else ())
 
@@ -437,7 +439,7 @@ class SupportFinder:
                 passage = source.passages[number - 1]
                 found.setdefault(passage.id, passage)
                 continue
-            acts: list[Passage] = []  # an action's passage, which describes the action
+            acts: list[Passage] = []  # the passage that describes the action
             if source is not None and source.acted:
                 acts = [passage for passage in source.passages if passage.kind == "act"]
             whole.append([*acts, *self._best_passages(sentence, source)])
@@ -456,8 +458,8 @@ class SupportFinder:
     ) -> Iterator[tuple[int, str]]:
         """Yield verbatim quotes with their source numbers.
 
-        These are the verdict's quotes, the inputs of computed sources, and the nearest sentence for
-        each of the other citations.
+        These are the verdict's quotes, the inputs of computed sources and, for each other citation,
+        the most similar sentence.
         """
         quoted_source = self._source_number(verdict) if verdict.quote else 0
         if quoted_source:
@@ -485,7 +487,7 @@ class SupportFinder:
                 yield source, quote
 
     def _computed_inputs(self, references: Iterable[CitedId]) -> list[tuple[CitedId, str]]:
-        """List the passages from which cited computed sources took their inputs, with a quote."""
+        """List the passages that cited computed sources use as input, each with a quote."""
         found: dict[tuple[CitedId, str], None] = {}
         for n in dict.fromkeys(reference.source for reference in references):
             source = self.evidence.source(n)

@@ -31,7 +31,7 @@ _ADDRESS_RE = re.compile(
 )
 """Matches addresses, hosts, paths, and commands in backticks in a question."""
 _LOGIN = re.compile(r"\b(?:user(?:name)?|login|password)\b\W{0,3}(?:is\s+)?\S+", re.IGNORECASE)
-"""Matches a login in a question; searched for only next to an address."""
+"""Matches login data in a question; used only if the question contains a URL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +60,12 @@ def assess_answer(
 ) -> Assessment:
     """Compare the supported sentences of an answer with the pages that they do not cite.
 
-    `answers` is a judge's opinion on whether the question is answered; `disputes` contains the
-    pages that, according to the judge, disagree. `fit` says how well the answer's sentence fits the
-    question, if the extractive model chose it. `primary` has the number of the source that the
-    pages of a claim cite for it, if it confirms the claim: those pages are not independent of it.
-    Sources that contradict the answer are numbered after those that it cites.
+    `answers` is a judge's opinion on whether the question is answered; `disputes` lists the pages
+    that, according to the judge, disagree with the answer. `fit` says how well the answer's
+    sentence fits the question, if the extractive model chose it. `primary` maps a claim to the
+    number of the source that the claim's pages cite for it, if that source confirms the claim:
+    those pages are not independent of it. Sources that contradict the answer are numbered after
+    those that it cites.
     """
     claims = [sentence for sentence in checked.sentences if not sentence.about_search]
     sources = SourceList(checked.sources)
@@ -91,7 +92,8 @@ def assess_answer(
                 pages.add(source.url)
                 continue
             against.add(origins.name(source))
-            # If the answer quotes both sides, this conflict is already listed, from the other side.
+            # If the answer quotes both sides, the conflict is already listed under the other
+            # sentence.
             if not any((c.quote, c.text) == (sentence.text, verdict.quote) for c in conflicts):
                 conflicts.append(_conflict(sentence, source, verdict, sources))
         confirming |= agreeing
@@ -127,7 +129,7 @@ def mark_copies(sources: SourceList, evidence: Evidence, origins: Origins) -> No
 def _conflict(
     sentence: Sentence, source: Source, verdict: Verdict, sources: SourceList
 ) -> Conflict:
-    """Create the conflict between a sentence and a source, and add the source to `sources`."""
+    """Create a `Conflict` for a sentence and a source, and add the source to `sources`."""
     number = sources.add(source, verdict.quote).n
     return Conflict(
         text=sentence.text,
@@ -145,8 +147,8 @@ def cross_check(
     """Check a sentence against every page that was read, except those in `supported_by`.
 
     Yields the sources that support or contradict it. Search results are left out, since they lack
-    context. Earlier states of a page are left out too. So are the states before an action of pages
-    on the same site, if the supporting text was seen after the action.
+    context. So are earlier states of a page, and pages of the same site as they were before an
+    action, if the supporting text was seen after it.
     """
     for source in other_sources(evidence, supported_by):
         passages = tuple(evidence.search(sentence, PASSAGES_CHECKED, source.n))
@@ -192,7 +194,7 @@ def _newer_side(citations: Sequence[int], against: int, sources: SourceList) -> 
 
 
 def _date(published: str | None) -> date | None:
-    """Read the date of a page; None if it is not complete."""
+    """Parse a page's date; None if it is incomplete."""
     try:
         return date.fromisoformat((published or "")[:10])
     except ValueError:
@@ -202,9 +204,9 @@ def _date(published: str | None) -> date | None:
 def _question_coverage(
     question: str, cited: Iterable[Source], checked: CheckedAnswer, sources: SourceList
 ) -> float:
-    """Share of the question's words in supported claims, quotes and the titles above them.
+    """Return the share of the question's words in supported claims, quotes and their headings.
 
-    Addresses, logins and commands in the question do not count.
+    Addresses, logins and commands in the question are ignored.
     """
     asked = _ADDRESS_RE.sub(" ", question)
     if "://" in question:
@@ -221,7 +223,7 @@ def _question_coverage(
 
 
 def _freshness(cited: Iterable[Source]) -> int | None:
-    """Age in days (when read) of the newest dated source; None if no source has a date."""
+    """Return the newest dated source's age in days when it was read; None if none has a date."""
     dated = ((source.fetched_at.date(), _date(source.published)) for source in cited)
     ages = [(read - published).days for read, published in dated if published is not None]
     return max(0, min(ages)) if ages else None
@@ -237,14 +239,15 @@ VERDICT_WEIGHTS = {
 }
 """Contribution of a sentence to `supported`, by its verdict; undecided counts half."""
 SNIPPET_WEIGHT = 0.7
-"""Contribution of a sentence that only search results support: they lack context and may be stale.
-"""
+"""Contribution of a sentence that only search results support: these lack context and may be
+stale."""
 ANSWERS_PROBABILITY = {"fully": 0.92, "in part": 0.5, "no": 0.1}
-"""Probability that an answer is right, by the judge's opinion. It is set slightly below the
-measured
-rates: of 60 recorded answers to 20 questions over two pages, 51 of 53, 1 of 3 and 0 of 4 were
-    right. The Brier score there is .054, against .119 for a constant; .058 with one question left
-    out in turn."""
+"""Probability that an answer is right, by the judge's opinion.
+
+It is set slightly below the measured rates: of 60 recorded answers to 20 questions over two pages,
+51 of 53, 1 of 3 and 0 of 4 were right. The Brier score is .054 (.058 in leave-one-out validation),
+compared with .119 for a constant.
+"""
 FURTHER_ORIGIN_FACTOR = 0.5
 """Each additional independent origin halves the distance to 1."""
 CONTRADICTED_CAP = 0.35
@@ -256,19 +259,19 @@ weights of the features in `fit_features`.
 
 Fitted on 296 answers over the bundled web, one and a half closed webs and a folder of 25 documents.
 The Brier score is .149 in ten-fold cross-validation on these, and .122 on 146 other answers. With
-only the share of the question in the sentence times the margin, it was .192. The rarity of the
-stated words rejects answers to short questions that depend on context ("What were casualties of
-battle?"). These features added nothing: the number of stated words, names, relative clauses, the
-title, a bridge to another page.
+the sentence's coverage of the question times its margin as the only feature, it was .192. The
+rarity of the covered words rejects answers to short questions that depend on context ("What were
+casualties of battle?"). These features did not improve the result: the number of covered words,
+names, relative clauses, the title, a bridge to another page.
 """
 
 MIN_EXTRACTIVE_CONFIDENCE = 0.9
-"""Below this confidence the extractive model gives no answer, only passages relevant to the
+"""Below this confidence, the extractive model gives no answer, only passages relevant to the
 question.
 
-Of 574 questions over closed webs and two folders, 112 of 116 answers at or above this value are
-right, and 156 of 166 at or above .85, at which 7 of 11 were right on a folder of manuals by other
-authors. The passages shown instead contain the requested information as often.
+Of the answers to 574 questions over closed webs and two folders, 112 of 116 at or above this value
+are right, and 156 of 166 at or above .85. With .85, only 7 of 11 were right on a folder of manuals
+by other authors. The passages shown instead contain the requested information just as often.
 """
 
 
@@ -277,8 +280,8 @@ def compute_confidence(
 ) -> float | None:
     """Compute the confidence in an answer, 0 to 1, from its parts; `sentences` are its claims.
 
-    None for an answer without claims, and for a model's answer that no judge has rated: finding its
-    sentences literally on the pages does not show that they answer the question.
+    Returns None for an answer without claims, and for a model's answer that no judge has rated:
+    even if its sentences occur literally on the pages, they may not answer the question.
     """
     if not sentences:
         return None
@@ -301,9 +304,9 @@ def compute_confidence(
 def fit_features(fit: Fit) -> tuple[float, ...]:
     """Return the logistic curve's inputs for a sentence that the extractive model chose.
 
-    They are the share of the question that it covers, its margin over the next sentence, the rarity
-    of the question's words that it states, and whether it has a value of the requested kind (in
-    which case coverage counts more) or lacks one.
+    They are the share of the question that it covers, its margin over the next-best sentence, the
+    rarity of the question's words that it contains, and whether it contains a value of the
+    requested kind (in which case coverage counts more) or lacks one.
     """
     has, lacks = (float(fit.has_value is value) for value in (True, False))
     return fit.covered, fit.margin, math.log1p(fit.stated), fit.covered * has, lacks

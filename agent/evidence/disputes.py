@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from agent.types import Passage
 
 PASSAGES_SEARCHED = 20
-"""Number of the run's best passages that are checked for disagreement with a sentence."""
+"""Number of passages, best first, that are checked for disagreement with a sentence."""
 PASSAGES_CHECKED = 3
-"""Number of best passages from each other source that a sentence is compared with."""
+"""Number of passages from each other source, best first, that a sentence is compared with."""
 MAX_RIVALS = 4
 """Maximum number of possibly disagreeing passages shown to a judge: about 300 tokens."""
 MIN_RIVAL_SHARE = 0.5
-"""Minimum share of a sentence's words, excluding values, in a passage that may disagree with it."""
+"""Minimum share of a sentence's words (without values) in a passage that may disagree with it."""
 NON_PAGE_VIA = frozenset({"snippet", "computed", "tool"})
-"""Sources that are not pages on a site, by `via`."""
+"""Values of `via` for sources that are not pages on a site."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class Dispute:
 def rival_passages(answer: str, evidence: Evidence) -> list[Passage]:
     """Find passages that may disagree with an answer, on pages that it does not cite.
 
-    They lack a figure, date or name of one of its sentences, but contain `MIN_RIVAL_SHARE` of its
-    other words, or of the question's.
+    Such a passage lacks a figure, date or name from one of the answer's sentences, but contains at
+    least `MIN_RIVAL_SHARE` of the sentence's other words, or of the question's words.
     """
     found: dict[str, tuple[float, Passage]] = {}
     asked = frozenset(content_words(evidence.question))
@@ -89,7 +89,7 @@ def other_sources(evidence: Evidence, supported_by: Collection[int]) -> Iterator
 
 
 def _acted_between(before: Source, after: Source) -> bool:
-    """Return whether the run acted between two states of live pages on one site."""
+    """Return whether the run performed an action between two states of live pages on one site."""
     return (
         before.shown_from is not None
         and before.n < after.n

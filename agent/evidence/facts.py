@@ -1,4 +1,4 @@
-"""Extracts figures, dates and names from text. Month names: English and German only."""
+"""Extracts figures, dates and names from text; knows English and German month names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ APPROXIMATORS = frozenset(
     """about around roughly approximately some circa ca nearly almost over under above below than
     least most to up within etwa rund fast knapp""".split()
 )
-"""Words that make the figure after them an approximation or a bound."""
+"""Words that mark the next figure as an approximation or a bound."""
 _MONTHS = {
     name: number
     for names in (
@@ -48,14 +48,14 @@ class Figure(NamedTuple):
 
     @property
     def readings(self) -> tuple[float, ...]:
-        """The values that it may stand for: `1.250` means 1250 in German."""
+        """The values that the number may have: `1.250` means 1250 in German."""
         fraction = self.text.partition(".")[2]
         is_thousands = len(fraction) == 3 and fraction.isdigit()
         return (self.value, 1000 * self.value) if is_thousands else (self.value,)
 
 
 class Date(NamedTuple):
-    """A date as precise as in the text: a year, a month, a day, or a day without a year."""
+    """A date with the precision found in the text: a year, month, day, or day without a year."""
 
     year: int | None
     month: int | None
@@ -63,7 +63,7 @@ class Date(NamedTuple):
     text: str
 
     def agrees(self, other: Date) -> bool:
-        """Return whether the other date has every part that this one has: year, month, day."""
+        """Return whether each part of this date (year, month, day) is the same in the other."""
         pairs = zip(self[:3], other[:3], strict=True)
         return all(own is None or own == their for own, their in pairs)
 

@@ -1,7 +1,7 @@
 """The first layer of claim checking: finds sentences that appear literally in the cited text.
 
-It accepts differences in typography, ellipses, table rows (`Header: value`) and a question with its
-answer, but not paraphrases.
+It accepts typographic differences, quotations with ellipses, table rows (`Header: value`), and a
+question with its answer, but not paraphrases.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 MAX_GAP_WORDS = 150
 """Maximum number of words that an ellipsis leaves out: a long sentence or a short paragraph."""
 MAX_SHORT_GAP_WORDS = 6
-"""A negation in a gap of up to this many words counts as part of the quotation."""
+"""Maximum number of omitted words that are checked for a negation or hedge."""
 MIN_PART_WORDS = 2
-"""Minimum number of words between ellipses in a quotation: a single word matches by chance."""
+"""Minimum number of words between ellipses in a quotation: a single word may match by chance."""
 MIN_CLAIM_WORDS = 3
-"""Minimum number of words in a sentence that is looked up: fewer can appear on a page by chance."""
+"""Minimum number of words in a sentence to look up: fewer can appear on a page by chance."""
 MIN_QUESTION_SCORE = 0.8
 """Minimum score of a statement that matches the question, as a share of the best score."""
 PREVIOUS_WEIGHT = 0.25
@@ -40,10 +40,10 @@ before. Both were set on the closed web's question-answer pairs (54 of 60 right 
 wrong ones are supported)."""
 MIN_SUBJECT_SHARE = 2 / 3
 """Minimum share of the words in a question's names that must appear around a statement about its
-subject. On two closed webs, it lowers the number of wrong names that are supported as answers from
-844 to 310 (of 3,052), and the number of right ones from 225 to 211 (of 260)."""
+subject. On two closed webs, this reduces the number of wrong names that are supported as answers
+from 844 to 310 (of 3,052), and the number of right ones from 225 to 211 (of 260)."""
 MAX_FRAGMENT_WORDS = 8
-"""Maximum number of words in an answer without a verb (`Ada Holm.`); longer ones are lists."""
+"""Maximum number of words in an answer without a verb (`Ada Holm.`); a longer one is a list."""
 
 _ELLIPSIS = re.compile(r"\s*[\[(]?(?:…|\.\.\.+|\. \. \.)[\])]?\s*")
 # English and German only; sentences in other languages are looked up literally.
@@ -58,7 +58,7 @@ _QUALIFIERS = frozenset(
 )
 """Words that make the adjacent clause uncertain."""
 _REPORTING_WORDS = frozenset("that dass".split())
-"""Directly before a clause, these words turn it into reported speech."""
+"""Words that turn the clause directly after them into reported speech."""
 _EQUIVALENT_CHARS = ("'’‘`", '"“”„', "-–—‐‑−")
 """Characters that count as identical in a quotation."""
 _QUOTE_EDGES = ' \t\n.,;:!?…*_"“”'
@@ -83,7 +83,7 @@ class Statement:
 
 
 class StatementIndex:
-    """The statements in some passages, searchable by sequences of words.
+    """An index of the statements in some passages, for finding sequences of words.
 
     `titles` maps source numbers to page titles. Positions are word indexes across all passages.
     """
@@ -131,12 +131,12 @@ class StatementIndex:
         return [statement.keys[i] for statement, i in self._words[first:end]]
 
     def around(self, first: int, end: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the keys before some words in their first sentence, and after them in the last."""
+        """Return the keys before a span in its first sentence, and those after it in its last."""
         (opening, i), (closing, last) = self._words[first], self._words[end - 1]
         return opening.keys[:i], closing.keys[last + 1 :]
 
     def quote(self, first: int, end: int) -> tuple[str, Passage]:
-        """Return the full sentences around some words, limited to one passage, and that passage."""
+        """Return the full sentences that contain a span, within one passage, and the passage."""
         opening, closing = self._words[first][0], self._words[end - 1][0]
         passage = opening.passage
         last = closing.end if closing.passage is passage else len(passage.text)
@@ -150,7 +150,7 @@ class StatementIndex:
 
     @functools.cached_property
     def ranking(self) -> BM25:
-        """Rank the statements, each with its headings and its page's title, by a query."""
+        """The BM25 ranking of the statements, each with its headings and page title."""
         return BM25(content_words(f"{self._above(s)} {s.quote}") for s in self.statements)
 
     def context(self, number: int) -> str:
@@ -178,10 +178,10 @@ def _statements(passage: Passage) -> Iterator[Statement]:
 
 
 def check_literal(claim: str, index: StatementIndex) -> Verdict | None:
-    """Look up a claim in the passages: supported, or None if it does not occur there.
+    """Look up a claim in the passages; returns None if it does not occur there.
 
-    Undecided if a negation, condition or hedge precedes the words or was left out of them; the
-    reason names it.
+    The verdict is undecided, instead of supported, if the claim's words follow a negation,
+    condition or hedge on the page, or if their ellipsis leaves one out; the reason names it.
     """
     question, mark, answer = claim.partition("?")
     if not (mark and answer.strip()):
@@ -214,7 +214,7 @@ def is_fragment(text: str) -> bool:
 
 
 def _check_quoted(parts: Sequence[Sequence[str]], index: StatementIndex) -> Verdict | None:
-    """Look up a quotation; `parts` are the keys between its ellipses, which keep their order."""
+    """Look up a quotation; `parts` are the keys between its ellipses, in order."""
     qualified: Verdict | None = None
     for first, end in index.find(parts[0]):
         last, omitted = end, list[str]()
@@ -233,9 +233,9 @@ def _check_quoted(parts: Sequence[Sequence[str]], index: StatementIndex) -> Verd
             words += [key for key in behind[:1] if key in _QUALIFIERS]
             left_out = [key for key in omitted if is_negation(key) or key in _QUALIFIERS]
             if not (left_out or words):
-                reason = "it appears there word for word"
+                reason = "the passage contains it word for word"
                 if len(parts) > 1:
-                    reason = "its parts appear there in this order"
+                    reason = "the passage contains its parts in this order"
                 return Verdict(VerdictState.SUPPORTED, quote, reason, passage=passage.id)
             if left_out:
                 reason = f"the ellipsis leaves out “{left_out[0]}”"
@@ -246,7 +246,7 @@ def _check_quoted(parts: Sequence[Sequence[str]], index: StatementIndex) -> Verd
 
 
 def _check_row(claim: str, index: StatementIndex, *, needs_column: bool = False) -> Verdict | None:
-    """Look for the table row that a claim such as `First lit: 1829 (Hesk Light)` restates.
+    """Look for a table row that says the same as a claim such as `First lit: 1829 (Hesk Light)`.
 
     With `needs_column` the claim must name one of the row's columns.
     """
@@ -276,9 +276,9 @@ def _restates_row(
     row: Passage,
     topics: Sequence[list[str]],
 ) -> bool:
-    """Return whether a claim's parts are cells of a row, each after its column's name or in order.
+    """Return whether a claim's parts are cells of a row, in order or after their column names.
 
-    The other parts may only be topics: the page's title and headings.
+    Any other parts must be topics: the page's title or headings.
     """
     cells = [token_keys(cell) for cell in split_row(row.text)]
     matched, at = 0, 0
@@ -293,15 +293,15 @@ def _restates_row(
             matched += 1
         elif part not in topics:
             return False
-    # A single cell makes a statement only if its column has a name.
+    # A single cell is a statement only if its column has a name.
     return matched > 1 or (matched == 1 and bool(names))
 
 
 def _check_question_answer(question: str, answer: str, index: StatementIndex) -> Verdict | None:
     """Look for an answer in the statements that best match its question.
 
-    They must be about its subject: the names in the question appear in the statement, in the one
-    before, in the headings or in the page's title.
+    The statement must be about the question's subject: the names in the question must appear in it,
+    in the statement before it, in the headings or in the page's title.
     """
     answer_keys = token_keys(answer)
     if set(answer_keys) <= set(token_keys(question)):
@@ -316,7 +316,7 @@ def _check_question_answer(question: str, answer: str, index: StatementIndex) ->
             continue
         shared = subject & set(content_words(index.context(number)))
         if len(shared) >= MIN_SUBJECT_SHARE * len(subject):
-            reason = "it appears in a sentence that matches the question"
+            reason = "a sentence that matches the question contains it"
             passage_id = statement.passage.id
             return Verdict(VerdictState.SUPPORTED, statement.quote, reason, passage=passage_id)
     return None
@@ -330,8 +330,8 @@ def split_ellipses(quotation: str) -> list[str]:
 def find_words(quotation: str, text: str) -> str:
     """Find quoted words in `text`; returns them as they appear there, or "".
 
-    Spacing, case, emphasis marks, and the style of quotation marks and dashes may differ. Stop
-    words alone are not a quotation: they appear everywhere.
+    Spacing, case, emphasis marks, and the style of quotation marks and dashes may differ. A
+    quotation of stop words alone is never found, since these words appear everywhere.
     """
     pieces = quotation.strip(_QUOTE_EDGES).split()
     if not (content_words(quotation) or any(token.value for token in tokenize(quotation))):

@@ -1,8 +1,8 @@
 """Parses a Markdown answer into parts that make claims, and reads their citation markers.
 
 Markers are `[S3¶12]`, `[S3¶12, S4¶2]`, `[S3¶1-3]`, `(S3¶12)`, bare `S3¶12`, `[S3]` (an entire
-source), `[1]` and `[^1]` (a source by number, or a footnote defined below), and links to a URL that
-was read.
+source), `[1]` and `[^1]` (a source number, or a footnote that the answer defines), and links to a
+URL that was read.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agent.evidence.store import Evidence
 
 MAX_RANGE_PASSAGES = 40
-"""Maximum number of passages that a range such as `[S3¶1-40]` cites; wider ones are truncated."""
+"""Maximum number of passages in a range such as `[S3¶1-40]`; longer ranges are truncated."""
 
 
 class CitedId(NamedTuple):
@@ -44,30 +44,30 @@ class Marker:
     numeric: bool = False
 
 
-_ITEM = r"S\d+(?:\s?¶\s?\d+(?:\s?[-–—]\s?(?:S\d+)?¶?\d+)?)?"
-_LATER = rf"(?:{_ITEM}|¶\s?\d+(?:\s?[-–—]\s?¶?\d+)?)"
-_JOIN = r"\s?(?:[,;&]|and)\s?"
-_MARKER = re.compile(
+_ID_ITEM = r"S\d+(?:\s?¶\s?\d+(?:\s?[-–—]\s?(?:S\d+)?¶?\d+)?)?"
+_FURTHER_ID_ITEM = rf"(?:{_ID_ITEM}|¶\s?\d+(?:\s?[-–—]\s?¶?\d+)?)"
+_ID_SEPARATOR = r"\s?(?:[,;&]|and)\s?"
+_MARKER_RE = re.compile(
     rf"""(?P<code>```.*?(?:```|\Z)|`[^`\n]+`)
     |\[(?P<text>[^\[\]\n]*)\]\((?P<url>https?://[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)\)
-    |[\[(【](?P<items>{_ITEM}(?:{_JOIN}{_LATER})*)[\])】]
+    |[\[(【](?P<items>{_ID_ITEM}(?:{_ID_SEPARATOR}{_FURTHER_ID_ITEM})*)[\])】]
     |(?P<bare>\bS\d+¶\d+(?:[-–]¶?\d+)?)
     |\[(?P<numbers>\^?\d{{1,3}}(?:\s?[,;–-]\s?\^?\d{{1,3}})*)\]
     |\[\^(?P<footnote>[\w-]+)\]
     |[<(]?(?P<link>https?://[^\s<>()\[\]]+[^\s<>()\[\].,;:!?])[>)]?""",
     re.VERBOSE | re.DOTALL,
 )
-_DEFINITION = re.compile(r"^ {0,3}\[\^?([\w-]+)\]:[ \t]*(\S.*)$\n?", re.MULTILINE)
-_PART = re.compile(r"(?:S(\d+))?(?:\s?¶\s?(\d+)(?:\s?[-–—]\s?(?:S\d+)?¶?(\d+))?)?")
-_ONLY_LINKS_FOLLOW = re.compile(
+_FOOTNOTE_DEFINITION_RE = re.compile(r"^ {0,3}\[\^?([\w-]+)\]:[ \t]*(\S.*)$\n?", re.MULTILINE)
+_ID_RE = re.compile(r"(?:S(\d+))?(?:\s?¶\s?(\d+)(?:\s?[-–—]\s?(?:S\d+)?¶?(\d+))?)?")
+_ONLY_LINKS_RE = re.compile(
     r"(?:[ \t]*[,;|·]?[ \t]*\[[^\[\]\n]*\]\(https?://[^\s()]*\))*[ \t]*(?:\n|\Z)"
 )
 _SEPARATORS = " \t,;|·"
-_BARE_LABEL = re.compile(rf"\^?\d{{1,3}}|{_ITEM}|source|link", re.IGNORECASE)
+_BARE_LABEL_RE = re.compile(rf"\^?\d{{1,3}}|{_ID_ITEM}|source|link", re.IGNORECASE)
 
 
 class MarkerReader:
-    """Reads one answer's markers against the evidence of its run."""
+    """Parses an answer's markers and looks them up in its run's evidence."""
 
     def __init__(self, evidence: Evidence) -> None:
         self._evidence = evidence
@@ -75,24 +75,24 @@ class MarkerReader:
 
     def take_footnotes(self, answer: str) -> str:
         """Remove footnote definitions (`[^1]: https://…`) from an answer and store them."""
-        self._footnotes = {m[1]: m[2] for m in _DEFINITION.finditer(answer)}
-        return _DEFINITION.sub("", answer)
+        self._footnotes = {m[1]: m[2] for m in _FOOTNOTE_DEFINITION_RE.finditer(answer)}
+        return _FOOTNOTE_DEFINITION_RE.sub("", answer)
 
     def strip_markers(self, text: str) -> tuple[str, tuple[Marker, ...]]:
         """Return the text without its markers, and the markers."""
         plain, markers, at = "", [], 0
-        for match in _MARKER.finditer(text):
+        for match in _MARKER_RE.finditer(text):
             if match["code"]:
                 continue
             plain += text[at : match.start()]
             at = match.end()
             if match["link"] and not self._link(match["link"]).references:
-                plain += match[0]  # an address in the text, for a page that was not read
+                plain += match[0]  # part of the text: an address that was not read
                 continue
             label = match["text"] or ""
-            if not label or _BARE_LABEL.fullmatch(label):
+            if not label or _BARE_LABEL_RE.fullmatch(label):
                 plain = plain.rstrip(" \t")
-            elif _ONLY_LINKS_FOLLOW.match(text, at) and _follows_sentence(plain):
+            elif _ONLY_LINKS_RE.match(text, at) and _follows_sentence(plain):
                 plain = plain.rstrip(_SEPARATORS)  # `It is tall. [About us](https://…)`
             else:
                 plain += label  # a link's words are part of the sentence
@@ -125,7 +125,7 @@ class MarkerReader:
             references = tuple(r for marker in found for r in marker.references)
             if references:
                 return Marker(0, references)
-            links = [m["link"] for m in _MARKER.finditer(defined) if m["link"]]
+            links = [m["link"] for m in _MARKER_RE.finditer(defined) if m["link"]]
             return Marker(0, unknown=(links[0] if links else f"[{key}]",))
         if key.isdigit() and self._evidence.source(int(key)):
             return Marker(0, (CitedId(int(key)),))
@@ -136,11 +136,11 @@ class MarkerReader:
         references: list[CitedId] = []
         unknown: list[str] = []
         n = 0
-        for match in _PART.finditer(text):
+        for match in _ID_RE.finditer(text):
             if not match[0]:
                 continue
             if match[1]:
-                n = int(match[1])  # `¶14` alone refers to the source named before it
+                n = int(match[1])  # `¶14` alone refers to the preceding source
             source = self._evidence.source(n)
             found: list[CitedId] = []
             if source and match[2]:
@@ -165,8 +165,8 @@ UNKNOWN_HEADING = "What is not known"
 class AnswerPart:
     """A part of an answer: `prefix` (list bullet, blockquote marker), `text`, `suffix` (line ends).
 
-    `verbatim` parts (code, rules, blank lines) stay unchanged. They make no claims. Headings, table
-    headers and lines that end with a colon make none either (`claims` is false), but their markers
+    `verbatim` parts (code, rules, blank lines) stay unchanged. They make no claims. Neither do
+    headings, table headers and lines that end with a colon (`claims` is false), but their markers
     are read. `head` contains the column names of a table row.
     """
 
@@ -179,7 +179,7 @@ class AnswerPart:
 
 
 def answer_parts(answer: str) -> Iterator[AnswerPart]:
-    """Split an answer into parts; joined together, they give exactly the same text."""
+    """Split an answer into parts; joining them gives exactly the original text."""
     in_not_known = False
     for part in _split_lines(answer):
         if line_kind(part.text) == "heading":
@@ -247,7 +247,7 @@ def _prose(text: str) -> AnswerPart:
 def sentences_with_markers(
     plain: str, markers: Sequence[Marker]
 ) -> Iterator[tuple[int, int, list[Marker]]]:
-    """Yield the sentences in `plain` by their offsets, each with its markers.
+    """Yield each sentence in `plain` as offsets, with its markers.
 
     A marker belongs to the last sentence that begins before it.
     """
@@ -261,7 +261,7 @@ def sentences_with_markers(
 
 
 def _follows_sentence(plain: str) -> bool:
-    """Whether a word after `plain`, on the same line, would begin a sentence."""
+    """Return whether a word after `plain`, on the same line, would begin a sentence."""
     before = plain.rpartition("\n")[2].rstrip(_SEPARATORS)
     return bool(before) and len(sentences(f"{before} A")) > len(sentences(before))
 

@@ -1,6 +1,7 @@
 """Finds pages that copy one another's text: syndication, mirrors, scrapers, excerpts.
 
-Copies do not confirm each other, so they count as one origin, named after the earliest.
+Copies do not confirm each other, so they count as one origin, which is named after the earliest
+one.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ MIN_SHARED_SHINGLES: Final = 0.4
 
 Tested on 40 groups of copies (complete, truncated, edited, respelt, quoted at length) and 40 groups
 of independent pages about one subject, half of which quote the same statement. Any value from .35
-to .45 separates the two kinds completely. The groups were written before the rule, and both halves
-of them give the same range.
+to .45 separates the two kinds completely. The groups were written before the rule, and each half of
+them yields the same range.
 """
 MIN_COMMON_SHINGLES: Final = 20
 """Minimum number of common shingles: very short pages may say the same thing without copying."""
 MAX_WORDS: Final = 20_000
-"""Maximum number of words compared per page: copies of long documents include the beginning."""
+"""Maximum number of words compared per page: copies of long documents include their beginning."""
 
 
 class Origins:
@@ -46,15 +47,15 @@ class Origins:
                 self._first |= {n: first for n, old in self._first.items() if old is joined}
 
     def first(self, source: Source) -> Source:
-        """Return the earliest page in a source's group, by publication date or time of reading."""
+        """Return the earliest page in a source's group, by publication date or order of reading."""
         return self._first.get(source.n, source)
 
     def rest_on(self, original: Source, sources: Iterable[Source]) -> None:
-        """Note that pages cite another source for what they say."""
+        """Record that these pages base their statements on another source, which they cite."""
         self._cited |= dict.fromkeys((source.n for source in sources), original)
 
     def name(self, source: Source) -> str:
-        """Return the site of the earliest page in the group of a source, or of what it cites."""
+        """Return the site of the earliest page in the group of a source, or of the one it cites."""
         return site_name(self.first(self._cited.get(source.n, source)).url)
 
 
@@ -67,9 +68,9 @@ def site_name(url: str) -> str:
 
 
 def is_duplicate(source: Source, kept: Source) -> bool:
-    """Return whether a source is a page in the list at another address, with no additional text.
+    """Return whether a source is the same page as `kept` at another address, without more text.
 
-    Both declare the same canonical address, on the same site.
+    Both must be on the same site and declare the same canonical address.
     """
     addresses = {normalize(one.canonical or one.url) for one in (source, kept)}
     same_site = len({site_name(url) for url in (source.url, kept.url, *addresses)}) == 1

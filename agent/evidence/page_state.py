@@ -1,4 +1,4 @@
-"""Represents a live page's state as one text: its article, then the parts only in a snapshot.
+"""Represents a live page's state as one string: the article, then what only the snapshot shows.
 
 Article extraction drops the parts that make up an application: controls with their values,
 comments, settings rows. A model sees them in the snapshot, so they become passages too.
@@ -26,8 +26,8 @@ _TARGETS = re.compile(r"(?<=[^\s#*-]) \(→ [^()]*\)$")
 
 MIN_CONTAINED = 60
 """Minimum length in characters of a displayed line that is left out if a paragraph in the article
-contains it. A shorter one (`Save`, `Ben`) is left out only if it equals a line in the article with
-the same neighbour: elsewhere it means something else."""
+contains it. A shorter one (`Save`, `Ben`) is left out only if the article has the same line next to
+the same neighbour: in another place, it may mean something else."""
 
 
 def append_shown_lines(document: Document, shown: str, outcome: str = "") -> Document:
@@ -46,9 +46,9 @@ def append_shown_lines(document: Document, shown: str, outcome: str = "") -> Doc
 
 
 def split_state(text: str, source: int, shown_from: int, *, acted: bool = False) -> list[Passage]:
-    """Split the text of a page state into passages; the article's come first, unchanged.
+    """Split the text of a page state into passages, beginning with those of the article.
 
-    If an action led to this state (`acted`), the first of the other passages describes the action.
+    If an action led to this state (`acted`), the first passage after the article describes it.
     """
     passages = split_passages(text[:shown_from], source)
     shown = split_passages(text[shown_from:], source)
@@ -75,9 +75,9 @@ def shared(passages: Iterable[Passage], before: Iterable[Passage]) -> list[Passa
 
 
 def _without_emptied_rows(article: str, shown: str) -> str:
-    """Leave out article rows that the snapshot has with more content.
+    """Remove table rows from the article if the snapshot has them with more content.
 
-    Article extraction empties cells with fields and buttons: `| Title | |` is not a title.
+    Article extraction drops the fields and buttons in cells and leaves rows such as `| Title | |`.
     """
     fuller: defaultdict[str, list[list[str]]] = defaultdict(list)
     for line in shown.split("\n"):
@@ -109,9 +109,9 @@ def _lines_missing_from(article: str, shown: str) -> str:
     keys = ["", *(_plain_words(line) for line, _ in rows), ""]
     flat = _plain_words(article.replace("\n", " "))
     blocks: list[str] = []
-    headings: list[tuple[int, str]] = []  # above the line, and not kept yet
-    columns = ""  # the header of the open table, if it is not kept yet
-    in_table = False  # whether the last block is the open table
+    headings: list[tuple[int, str]] = []  # headings above the line that are not in `blocks` yet
+    columns = ""  # the current table's header, if it is not in `blocks` yet
+    in_table = False  # whether the last block is the current table
     for at, (line, rule) in enumerate(rows, 1):
         key, level = keys[at], len(line) - len(line.lstrip("#"))
         if level:
@@ -142,7 +142,7 @@ def _lines_missing_from(article: str, shown: str) -> str:
 
 
 def _lines(shown: str) -> Iterator[tuple[str, str]]:
-    """Yield the non-empty lines, each with the table rule below it (or "")."""
+    """Yield the non-empty lines, each with the table rule below it, if any."""
     lines = [line for line in shown.split("\n") if line.strip()]
     for line, below in pairwise([*lines, ""]):
         if not is_table_rule(line):

@@ -24,13 +24,14 @@ HEADING_WEIGHT = 0.5
 fact."""
 NEIGHBOUR_WEIGHT = 0.25
 """Share of the better neighbour's score that is added to a passage's score: an answer's subject is
-often named just before it (`He was born …`). Recall on long dialogues rises by 15 points."""
+often named just before it (`He was born …`). This increases recall on long dialogues by 15
+points."""
 MIN_RELEVANCE_SHARE = 0.4
 """Minimum score of a sentence about a claim, as a share of the most similar sentence's score.
 
-All 163 quotations that decide a true claim pass (22 of them in a language other than the page's),
-as do 9 % of the 1,093 other sentences for a wrong claim. The most similar sentence always passes;
-the judge decides whether it is decisive."""
+All 163 quotations that decide a true claim pass (for 22, the claim's language differs from the
+page's), as do 9 % of the 1,093 other sentences for a wrong claim. The most similar sentence always
+passes; whether it is decisive is up to the judge."""
 
 _LIST_ITEM = re.compile(r"\s*(?:[-*•‣◦]|\d{1,3}[.)])\s+\S")
 
@@ -44,7 +45,7 @@ def split_passages(text: str, source: int, pages: Sequence[int] = ()) -> list[Pa
     can be matched to its column.
     """
     found: list[Passage] = []
-    above: list[tuple[int, str]] = []  # level and title of the open headings, outermost first
+    above: list[tuple[int, str]] = []  # level and title of the headings above, outermost first
     for kind, start, end, columns in _blocks(text):
         line = text[start:end]
         level = len(line) - len(line.lstrip("#"))
@@ -104,7 +105,7 @@ def introduces_next(text: str) -> bool:
 
 
 def split_row(row: str) -> list[str]:
-    """Split a table row into its cells, stripped."""
+    """Split a table row into cells without surrounding spaces."""
     return [cell.strip() for cell in row.strip().strip("|").split("|")]
 
 
@@ -157,9 +158,9 @@ def _blocks(text: str) -> Iterator[_Block]:
 def _rows(table: Sequence[_Block], text: str) -> Iterator[_Block]:
     """Yield a table's rows without its rule, with the column names if it has any.
 
-    The row above a rule names the columns. Without a rule the first row does, unless it has a
-    figure other than a year, or the table lists the properties of one thing: it has two columns,
-    the second with figures in some rows and words in others.
+    The row above a rule names the columns. Without a rule, the first row does. Exceptions are a
+    first row that contains a figure other than a year, and a table that lists the properties of one
+    thing: it has two columns, and the second contains figures in some rows and words in others.
     """
     lines = [text[row.start : row.end] for row in table]
     rows = [
@@ -205,7 +206,7 @@ def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 class PassageIndex:
-    """A BM25 index over the sources' passages; takes (title, passages) pairs in order."""
+    """A BM25 index over the passages of sources, given as (title, passages) pairs in order."""
 
     def __init__(self, sources: Iterable[tuple[str, Sequence[Passage]]]) -> None:
         self._passages: list[Passage] = []
@@ -218,7 +219,7 @@ class PassageIndex:
         self._bm25 = BM25(content_words(passage.text) for passage in self._passages)
 
     def search(self, query: str, limit: int, source: int | None = None) -> list[Passage]:
-        """Return the `limit` best passages; headings alone and repeated passages are left out."""
+        """Return the `limit` best passages, without headings and repeated passages."""
         terms = content_words(query)
         own = self._bm25.scores(terms)
         idf = {term: self._bm25.idf(term) for term in set(terms)}
@@ -266,9 +267,9 @@ class SentenceIndex:
     def bears_on(self, claim: str, quotes: Iterable[tuple[str, Passage | None]]) -> bool:
         """Return whether quoted words are from sentences that are similar enough to a claim.
 
-        `quotes` are words as they appear in a passage, or in a title (None). Together, their
-        sentences need `MIN_RELEVANCE_SHARE` of the score of the most similar sentence. Words in the
-        page's title do not count: any sentence may be about its subject.
+        `quotes` are quoted words, each with its passage, or None for a page title. Together, their
+        sentences need at least `MIN_RELEVANCE_SHARE` of the most similar sentence's score. Words in
+        the page's title do not count, since any sentence on the page may be about its subject.
         """
         quoted, words = list(quotes), content_words(claim)
         if all(passage is not None for _, passage in quoted):
@@ -285,7 +286,7 @@ class SentenceIndex:
 
 @functools.lru_cache(maxsize=16)
 def sentence_index(passages: tuple[Passage, ...], titles: tuple[str, ...] = ()) -> SentenceIndex:
-    """Build the index of some passages; cached, since an answer's sentences share pages."""
+    """Build the index of some passages; cached, since an answer's sentences cite the same pages."""
     return SentenceIndex(passages, titles)
 
 

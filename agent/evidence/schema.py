@@ -17,7 +17,7 @@ _HINT = "Expected: a JSON Schema (json-schema.org), an object such as " + json.d
     {"type": "object", "properties": {"opened": {"type": "string", "format": "date"}}}
 )
 MAX_ERRORS = 10
-"""Maximum number of errors listed for one instance; most others follow from these."""
+"""Maximum number of errors listed for one instance; most further ones result from these."""
 MAX_DEPTH = 6
 """Maximum nesting depth of listed fields, because a schema may refer to itself."""
 
@@ -37,7 +37,7 @@ class Field:
 
     @property
     def name(self) -> str:
-        """The path as one name: `opened`, `ferries.*.name`."""
+        """The path in dotted form: `opened`, `ferries.*.name`."""
         return ".".join(self.path)
 
 

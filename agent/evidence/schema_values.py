@@ -1,10 +1,10 @@
 """Checks the values that a model filled in for a schema, and removes those without evidence.
 
 The object that contains a value is called its record, and is identified by its key (`Kittiwake`).
-Numbers, dates and short strings must occur in the passages cited for them and apply to their
-record: in its table row, in the field's column, or in a sentence about it. Numbers are compared
-with their units. Values that code cannot decide are submitted to the judge, as claims that name the
-record. Longer strings and yes/no values are kept even if their verdict is undecided.
+Numbers, dates and short strings must occur in the passages cited for them, in a place that shows
+that they belong to the record: in the field's column of its table row, or in a sentence about it.
+Numbers are compared with their units. If code cannot decide, the judge gets the value as a claim
+that names the record. Longer strings and yes/no values are kept even if their verdict is undecided.
 """
 
 from __future__ import annotations
@@ -74,9 +74,9 @@ class CheckedValues:
 def check_values(
     draft: ValuesDraft, schema: Schema, evidence: Evidence, judge: Judge | None = None
 ) -> CheckedValues:
-    """Keep values that have evidence; others become null, or are dropped if null is not allowed.
+    """Keep the values that have evidence; set others to null, or drop them if null is not allowed.
 
-    `judge` decides each value that code cannot, as a claim such as `Heron, built: 1981`.
+    If code cannot decide about a value, `judge` gets it as a claim such as `Heron, built: 1981`.
     """
     check = _ValuesCheck(draft, schema, evidence, judge)
     data = check.rebuild(draft.data, (), ())
@@ -134,7 +134,7 @@ class _ValueContext:
 
     @property
     def shown(self) -> str:
-        """The value as a claim states it, with its unit, or as `yes` or `no`."""
+        """The value as shown in a claim: with its unit, or as `yes` or `no`."""
         if isinstance(self.value, bool):
             return ("no", "yes")[self.value]
         if not isinstance(self.value, int | float) or self.unit is None:
@@ -144,7 +144,7 @@ class _ValueContext:
 
     @property
     def claim(self) -> str:
-        """The value in a claim that names its record: `Kittiwake, length: 41 m`."""
+        """A claim that states the value and names its record: `Kittiwake, length: 41 m`."""
         spelt = [_NAME_PART_RE.findall(name) for name in self.names]
         if spelt and len(spelt[-1]) > 1 and self.shown != str(self.value):
             spelt[-1].pop()  # the unit, which follows the value
@@ -158,7 +158,7 @@ class _ValuesCheck:
     """Rebuilds an instance from the values that have evidence.
 
     `left_out` gives the position of each removed value and the reason; `empty` lists the paths in
-    the new instance that have lost their value.
+    the new instance that lost their values.
     """
 
     def __init__(
@@ -199,12 +199,14 @@ class _ValuesCheck:
                 if keys[number]:
                     others = tuple(key for key in keys if key and key != keys[number])
                     own = _Record(keys[number], others)
-                values_before, place = len(self.values), (*new, len(items))
-                item = self.rebuild(inner, (*old, number), place, own)
+                values_before, item_path = len(self.values), (*new, len(items))
+                item = self.rebuild(inner, (*old, number), item_path, own)
                 has_values = len(self.values) > values_before
                 if item is _REMOVED or (isinstance(item, dict) and not has_values):
                     # The entire item is removed, so its empty paths no longer exist.
-                    self.empty = [path for path in self.empty if path[: len(place)] != place]
+                    self.empty = [
+                        path for path in self.empty if path[: len(item_path)] != item_path
+                    ]
                 else:
                     items.append(item)
             return items
@@ -220,7 +222,7 @@ class _ValuesCheck:
         sources = [s for p in passages if (s := self._evidence.source(p.source)) is not None]
         sources = list(dict.fromkeys(sources))
         titles = tuple(source.title for source in sources)
-        place = _ValueContext(
+        context = _ValueContext(
             value,
             tuple(part for part in old if isinstance(part, str)),
             self._descriptions.get(tuple("*" if isinstance(p, int) else p for p in old), ""),
@@ -233,13 +235,13 @@ class _ValuesCheck:
             passage
             for source in sources
             for passage in source.passages
-            if _is_row_of(passage, record) or _is_property(place, passage)
+            if _is_row_of(passage, record) or _is_property(context, passage)
         ]
-        verdict = _check(place, tuple(dict.fromkeys((*passages, *rows))))
+        verdict = _check(context, tuple(dict.fromkeys((*passages, *rows))))
         if verdict.state is VerdictState.UNDECIDED:
             pages = [p for source in sources for p in source.passages]
-            judged = self._judge(place.claim, passages) if self._judge else None
-            verdict = _with_judge(place, verdict, judged, pages)
+            judged = self._judge(context.claim, passages) if self._judge else None
+            verdict = _with_judge(context, verdict, judged, pages)
         if verdict.state in (VerdictState.UNCITED, VerdictState.CONTRADICTED):
             self.left_out.append(f"{pointer(old) or '/'}: left out: {verdict.reason}")
             self.empty.append(new)
@@ -260,7 +262,7 @@ class _ValuesCheck:
 def _keys(items: Sequence[Any]) -> list[str]:
     """Return the key of each list item: the value of the first field that distinguishes them.
 
-    "" for an item that is not an object, or has no such value.
+    The key is "" if an item is not an object or has no such value.
     """
     rows = [
         {k: str(v) for k, v in item.items() if isinstance(v, str | int | float) and v is not True}
@@ -286,84 +288,84 @@ def _stems(name: str) -> frozenset[str]:
     return frozenset(content_words(" ".join(parts)))
 
 
-def _check(place: _ValueContext, passages: Sequence[Passage]) -> Verdict:
+def _check(context: _ValueContext, passages: Sequence[Passage]) -> Verdict:
     """Check a value in code against the passages cited for it and its record's table rows.
 
     Numbers and dates must occur in a passage, short strings in a passage or a page's title. Longer
     strings and yes/no values may stay undecided. The verdict's quote is a verbatim sentence.
     """
-    value, record = place.value, place.record
-    if not place.passages:
+    value, record = context.value, context.record
+    if not context.passages:
         return Verdict(VerdictState.UNCITED, reason="no passage from the run is cited")
     if not _must_be_literal(value):
-        claim = value if isinstance(value, str) else place.claim
-        verdict = verify_claim(claim, place.passages)
-        quote = verdict.quote or nearest_quote(claim, place.passages)
+        claim = value if isinstance(value, str) else context.claim
+        verdict = verify_claim(claim, context.passages)
+        quote = verdict.quote or nearest_quote(claim, context.passages)
         return replace(verdict, quote=quote, missing=())
 
     rows = [p for p in passages if p.kind == "table" and named_cells(p)]
-    if found := _check_rows(place, rows):
+    if found := _check_rows(context, rows):
         return found
-    readings = [_find_in_passage(place, p) for p in passages if p not in rows]
+    readings = [_find_in_passage(context, p) for p in passages if p not in rows]
     for state in (VerdictState.SUPPORTED, VerdictState.CONTRADICTED):
         if found := next((r for r in readings if r and r.state is state), None):
             return found
-    title = next((t for t in place.titles if contains_value(value, t)), "")
+    title = next((t for t in context.titles if contains_value(value, t)), "")
     if title and isinstance(value, str):
-        return Verdict(VerdictState.SUPPORTED, title, "it is in the page's title")
-    undecided = (r for r in (*readings, *(_find_in_passage(place, row) for row in rows)) if r)
+        return Verdict(VerdictState.SUPPORTED, title, "the value is in the page's title")
+    undecided = (r for r in (*readings, *(_find_in_passage(context, row) for row in rows)) if r)
     if found := next(undecided, None):
         return replace(found, state=VerdictState.UNDECIDED)
-    reason = "it does not appear in the passage cited for it"
+    reason = "the value does not appear in the passage cited for it"
     if record.key and not contains_value(str(value), record.key):
-        reason = f"it does not appear in the passages cited for “{record.key}”"
-    return Verdict(VerdictState.UNDECIDED, "", reason, missing=(place.shown,))
+        reason = f"the value does not appear in the passages cited for “{record.key}”"
+    return Verdict(VerdictState.UNDECIDED, "", reason, missing=(context.shown,))
 
 
-def _check_rows(place: _ValueContext, rows: Sequence[Passage]) -> Verdict | None:
-    """Look a value up in its record's table rows, in its field's column.
+def _check_rows(context: _ValueContext, rows: Sequence[Passage]) -> Verdict | None:
+    """Look up a value in its record's table rows, in the column of its field.
 
-    None if the tables do not decide.
+    Returns None if the tables do not decide.
     """
-    record, is_key = place.record, str(place.value) == place.record.key
+    record, is_key = context.record, str(context.value) == context.record.key
     own = [row for row in rows if _is_row_of(row, record)] if record.key else list(rows)
     contradicted: Verdict | None = None
-    for row in _nearest_by_heading(place, own):
+    for row in _nearest_by_heading(context, own):
         cells = named_cells(row)
-        column = [(name, cell) for name, cell in cells if _matches(place, name)]
-        if _is_property(place, row):
+        column = [(name, cell) for name, cell in cells if _matches(context, name)]
+        if _is_property(context, row):
             column = cells[1:]
         decides = bool(column)
         if not column and (record.key or is_key):
-            column = [(name, cell) for name, cell in cells if not _is_of_other_field(place, name)]
+            column = [(name, cell) for name, cell in cells if not _is_of_other_field(context, name)]
         for name, cell in column:
-            state, reason = _compare(place, cell, name)
+            state, reason = _compare(context, cell, name)
             if state is VerdictState.SUPPORTED:
                 return Verdict(state, row.text.strip(), reason, passage=row.id)
             if state is VerdictState.CONTRADICTED and decides:
                 contradicted = Verdict(state, row.text.strip(), reason, passage=row.id)
     if contradicted and not any(
-        _find_in_passage(place, p) for p in place.passages if p.kind != "table"
+        _find_in_passage(context, p) for p in context.passages if p.kind != "table"
     ):
         return contradicted
     return None
 
 
-def _nearest_by_heading(place: _ValueContext, rows: Sequence[Passage]) -> Sequence[Passage]:
-    """Keep the rows whose headings share the most words with the field: `passengers_2019`."""
-    shared = [len(place.stems & set(content_words(row.heading))) for row in rows]
+def _nearest_by_heading(context: _ValueContext, rows: Sequence[Passage]) -> Sequence[Passage]:
+    """Keep the rows whose headings share the most words with the field, as in `passengers_2019`."""
+    shared = [len(context.stems & set(content_words(row.heading))) for row in rows]
     return [row for row, n in zip(rows, shared, strict=True) if n == max(shared)]
 
 
-def _matches(place: _ValueContext, heading: str) -> bool:
-    return bool(place.stems & set(content_words(heading)))
+def _matches(context: _ValueContext, heading: str) -> bool:
+    return bool(context.stems & set(content_words(heading)))
 
 
-def _is_of_other_field(place: _ValueContext, heading: str) -> bool:
+def _is_of_other_field(context: _ValueContext, heading: str) -> bool:
     """Return whether a column belongs to another field of the record."""
-    own = place.names[-1] if place.names else ""
+    own = context.names[-1] if context.names else ""
     words_of = set(content_words(heading))
-    return any(_stems(name) & words_of for name in place.record.fields if name != own)
+    return any(_stems(name) & words_of for name in context.record.fields if name != own)
 
 
 def _is_row_of(passage: Passage, record: _Record) -> bool:
@@ -374,19 +376,19 @@ def _is_row_of(passage: Passage, record: _Record) -> bool:
     return any(words(cell) == key for cell in split_row(passage.text))
 
 
-def _is_property(place: _ValueContext, passage: Passage) -> bool:
+def _is_property(context: _ValueContext, passage: Passage) -> bool:
     """Return whether a passage is the field's row in a table of one thing's properties."""
-    cells = named_cells(passage) if not place.record.key else []
-    return len(cells) == 2 and _matches(place, cells[0][1]) and not _matches(place, cells[1][0])
+    cells = named_cells(passage) if not context.record.key else []
+    return len(cells) == 2 and _matches(context, cells[0][1]) and not _matches(context, cells[1][0])
 
 
-def _compare(place: _ValueContext, text: str, heading: str = "") -> tuple[VerdictState, str]:
+def _compare(context: _ValueContext, text: str, heading: str = "") -> tuple[VerdictState, str]:
     """Compare a value with a cell or a sentence about its field.
 
     Returns supported, contradicted (a number in another unit, or a cell with another number), or
     undecided.
     """
-    value, wanted = place.value, place.unit
+    value, wanted = context.value, context.unit
     if isinstance(value, int | float) and wanted is not None:
         unit = heading_unit(heading)
         found = [q if q.unit else q._replace(unit=unit) for q in quantities(text)]
@@ -395,21 +397,21 @@ def _compare(place: _ValueContext, text: str, heading: str = "") -> tuple[Verdic
         if any(q.unit and q.unit.dimension == wanted.dimension for q in found):
             return _other_value(heading, text)
     if contains_value(value, text):
-        return VerdictState.SUPPORTED, "it appears there"
+        return VerdictState.SUPPORTED, "the value appears there"
     return _other_value(heading, text)
 
 
 def _compare_measured(
     value: float, wanted: Unit, found: Sequence[Quantity]
 ) -> tuple[VerdictState, str] | None:
-    """Compare a number and its unit with `found` ones; None if none of them has this value."""
+    """Compare a number and its unit with those in `found`; None if none of them has this value."""
     refused: tuple[VerdictState, str] | None = None
     for quantity in found:
         if quantity.unit is None:
             continue
         converted = quantity.unit.convert(quantity.value, wanted)
         if converted is not None and math.isclose(converted, value):
-            return VerdictState.SUPPORTED, "it appears there"
+            return VerdictState.SUPPORTED, "the value appears there"
         if quantity.unit == wanted:
             continue
         if converted is not None and is_rounded(value, converted):
@@ -423,61 +425,61 @@ def _compare_measured(
 
 
 def _other_value(heading: str, text: str) -> tuple[VerdictState, str]:
-    """Report that a cell has another value; a sentence without the value is not evidence."""
+    """Return the result for a value not found: contradicted in a cell, undecided in a sentence."""
     if heading and text.strip():
         return VerdictState.CONTRADICTED, f"the row has “{text}” in the column “{heading}”"
     return VerdictState.UNDECIDED, ""
 
 
-def _find_in_passage(place: _ValueContext, passage: Passage) -> Verdict | None:
+def _find_in_passage(context: _ValueContext, passage: Passage) -> Verdict | None:
     """Look up a value in a passage's sentences; None if none of them contains it.
 
-    It is supported in a sentence about its record, and undecided in any other.
+    A value in a sentence about its record is supported; in any other sentence, it is undecided.
     """
     text, undecided = passage.text, None
     contradicted: Verdict | None = None
-    about = _records_named_in(place, f"{' '.join(place.titles)} {passage.heading}")
-    if not place.record.key:  # the page was selected for the question
+    about = _records_named_in(context, f"{' '.join(context.titles)} {passage.heading}")
+    if not context.record.key:  # a page selected for the question is assumed to be about it
         about = about or {""}
-    is_key = str(place.value) == place.record.key
+    is_key = str(context.value) == context.record.key
     spans = [(0, len(text))] if passage.kind == "table" else sentences(text)
     for start, end in spans:
         sentence = text[start:end]
-        named = _records_named_in(place, sentence)
-        state, reason = _compare(place, sentence)
+        named = _records_named_in(context, sentence)
+        state, reason = _compare(context, sentence)
         about = named or about
         if state is VerdictState.CONTRADICTED:
-            if about == {place.record.key}:
+            if about == {context.record.key}:
                 contradicted = Verdict(state, sentence, reason, passage=passage.id)
             continue
         if state is not VerdictState.SUPPORTED:
             continue
-        is_about_it = is_key or about == {place.record.key}
-        if is_about_it and not _may_be_of_another_field(place, sentence):
+        is_about_it = is_key or about == {context.record.key}
+        if is_about_it and not _may_be_of_another_field(context, sentence):
             return Verdict(state, sentence, reason, passage=passage.id)
-        whose = f"“{place.record.key}”" if place.record.key else "the question's subject"
-        whose = f"“{place.name}”" if is_about_it else whose
-        reason = f"it appears there, but may not belong to {whose}"
+        whose = f"“{context.record.key}”" if context.record.key else "the question's subject"
+        whose = f"“{context.name}”" if is_about_it else whose
+        reason = f"the value appears there, but may not belong to {whose}"
         undecided = Verdict(VerdictState.UNDECIDED, sentence, reason, passage=passage.id)
     return contradicted or undecided
 
 
-def _may_be_of_another_field(place: _ValueContext, sentence: str) -> bool:
+def _may_be_of_another_field(context: _ValueContext, sentence: str) -> bool:
     """Return whether a sentence has several numbers of the value's kind, as in `from 829 to 851`.
 
-    Returns False if the field's words are nearest to the value.
+    Returns False if the field's words are closer to the value than to the other numbers.
     """
-    if not isinstance(place.value, int | float) or str(place.value) == place.record.key:
+    if not isinstance(context.value, int | float) or str(context.value) == context.record.key:
         return False
     tokens = tokenize(sentence)
     numbers = {i: quantity_at(tokens, i, sentence) for i, t in enumerate(tokens) if t.value}
-    own = {i for i, number in numbers.items() if _is_number(place, number)}
+    own = {i for i, number in numbers.items() if _is_number(context, number)}
     kinds = {_kind_of(numbers[i]) for i in own}
     others = {i for i, number in numbers.items() if _kind_of(number) in kinds} - own
     if not (own and others):
         return False
     stems = [frozenset(content_words(token.key)) for token in tokens]
-    found = [[i for i, own in enumerate(stems) if word in own] for word in place.stems]
+    found = [[i for i, own in enumerate(stems) if word in own] for word in context.stems]
     words_of_field = [positions for positions in found if positions]
 
     def distance(numbers: set[int]) -> int:
@@ -487,12 +489,12 @@ def _may_be_of_another_field(place: _ValueContext, sentence: str) -> bool:
     return not words_of_field or distance(others) <= distance(own)
 
 
-def _is_number(place: _ValueContext, number: Quantity) -> bool:
-    """Return whether a number found equals a value, converted to its field's unit if needed."""
+def _is_number(context: _ValueContext, number: Quantity) -> bool:
+    """Return whether a number from the page, converted if necessary, equals the value."""
     value = number.value
-    if number.unit and place.unit:
-        value = number.unit.convert(value, place.unit) or value
-    return math.isclose(value, place.value) or is_rounded(place.value, value)
+    if number.unit and context.unit:
+        value = number.unit.convert(value, context.unit) or value
+    return math.isclose(value, context.value) or is_rounded(context.value, value)
 
 
 def _kind_of(number: Quantity) -> str:
@@ -502,24 +504,24 @@ def _kind_of(number: Quantity) -> str:
     return "year" if number.text.isdigit() and 1000 <= number.value < 2200 else ""
 
 
-def _records_named_in(place: _ValueContext, text: str) -> set[str]:
+def _records_named_in(context: _ValueContext, text: str) -> set[str]:
     """Return the keys of the records named in `text`; {""} means the entire instance."""
-    record = place.record
+    record = context.record
     if record.key:
         named = {k for k in (record.key, *record.others) if contains_value(k, text)}
         # `North Wood` does not name `North`, unless that also appears by itself.
         return {k for k in named if not any(k != o and contains_value(k, o) for o in named)}
     fields = {stem for name in record.fields for stem in _stems(name)}
-    names = [name for name in extract_facts(text).names if name not in str(place.value)]
+    names = [name for name in extract_facts(text).names if name not in str(context.value)]
     names = [name for name in names if not fields.issuperset(content_words(name))]
-    known = [_is_subject(name, text, place.subject) for name in names]
+    known = [_is_subject(name, text, context.subject) for name in names]
     if any(known):
         return {""}
     return {"?"} if known and not text.lstrip().startswith(_PRONOUNS) else set()
 
 
 def _is_subject(name: str, text: str, subject: frozenset[str]) -> bool:
-    """Return whether a name refers to the subject; `Type 4` does not refer to `Type 9`."""
+    """Return whether a name refers to the subject; `Type 4` is not a name of `Type 9`."""
     number = re.search(rf"{re.escape(name)}[ -](\d+)\b", text)
     if number and number[1] not in subject:
         return False
@@ -527,19 +529,21 @@ def _is_subject(name: str, text: str, subject: frozenset[str]) -> bool:
 
 
 def _with_judge(
-    place: _ValueContext, verdict: Verdict, judged: Verdict | None, pages: Sequence[Passage]
+    context: _ValueContext, verdict: Verdict, judged: Verdict | None, pages: Sequence[Passage]
 ) -> Verdict:
     """Combine code's verdict on a value with a judge's, which must quote the value."""
-    must_stand = _must_be_literal(place.value)
+    must_stand = _must_be_literal(context.value)
     if judged is None:
         state = VerdictState.CONTRADICTED if must_stand and verdict.missing else verdict.state
         return replace(verdict, state=state)
-    missing = (place.shown,) if must_stand else ()
-    final = with_judge(place.claim, replace(verdict, missing=missing), judged, pages, place.titles)
+    missing = (context.shown,) if must_stand else ()
+    final = with_judge(
+        context.claim, replace(verdict, missing=missing), judged, pages, context.titles
+    )
     if final.state is VerdictState.SUPPORTED:
         passage = next((p for p in pages if p.id == final.passage), None)
-        named = _records_named_around(place, final.quote, passage) if passage else set()
-        if named and place.record.key and place.record.key not in named:
+        named = _records_named_around(context, final.quote, passage) if passage else set()
+        if named and context.record.key and context.record.key not in named:
             reason = f"the quoted words are about “{min(named)}”"
             return replace(final, state=VerdictState.CONTRADICTED, reason=reason)
         return final
@@ -547,12 +551,12 @@ def _with_judge(
     return replace(final, state=VerdictState.CONTRADICTED) if must_stand and is_refused else final
 
 
-def _records_named_around(place: _ValueContext, quote: str, passage: Passage) -> set[str]:
-    """Return the keys named in quoted words, in their sentence, or in the headings above."""
+def _records_named_around(context: _ValueContext, quote: str, passage: Passage) -> set[str]:
+    """Return the keys named in a quote, otherwise in its sentence or in the headings above."""
     text = passage.text
     spans = [(0, len(text))] if passage.kind == "table" else sentences(text)
     sentence = next((text[a:b] for a, b in spans if quote in text[a:b]), text)
-    named = (_records_named_in(place, part) for part in (quote, sentence, passage.heading))
+    named = (_records_named_in(context, part) for part in (quote, sentence, passage.heading))
     return next(filter(None, named), set())
 
 
@@ -563,7 +567,7 @@ def _must_be_literal(value: Any) -> bool:
 
 
 def contains_value(value: Any, text: str) -> bool:
-    """Return whether `text` contains a number, an ISO date or words, however they are written."""
+    """Return whether `text` contains a number, ISO date or words, regardless of their format."""
     if isinstance(value, bool):
         return False
     if isinstance(value, int | float):

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 NUMBERS_PER_LOOP = 1_000
 """Source numbers reserved for each loop, more than a loop can use."""
 STEP_LABEL = "a step of this run"
-"""Label of the passage that describes an action, so that no page can imitate it."""
+"""Label of the passages that describe actions; it prevents pages from imitating them."""
 FIRST_RESULT = 501
-"""Number of a loop's first search result. Search results have their own range, so the page numbers
-stay unchanged, and a model can tell `S501` from a page without extra tokens."""
+"""Number of a loop's first search result. Search results have their own range so that they do not
+affect page numbers, and so that a model can tell `S501` from a page without extra tokens."""
 
 _SOURCE_NAME = re.compile(r"\bS\d+\b")
 
@@ -38,9 +38,9 @@ class Source:
 
     `sha256` is the hex digest of `text` in UTF-8; passage and quote offsets point into `text`.
     `shown_from` is the offset at which the snapshot-only part of a live page's state begins; None
-    for any other source. `step` is the id of the run's last action before it; if this is the state
-    that the action led to (`acted`), its first snapshot passage, of kind `act`, describes the
-    action. `canonical` is the address that the page gives for itself, if different.
+    for any other source. `step` is the id of the run's last action before it was read. If it shows
+    the result of that action (`acted`), the first passage of its snapshot part, of kind `act`,
+    describes the action. `canonical` is the address that the page gives for itself, if different.
     """
 
     n: int
@@ -70,7 +70,7 @@ class Source:
         return tuple(p for p in self.passages if p.start < self.shown_from)
 
     def page_of(self, quote: str) -> int | None:
-        """Return the number of the page on which a quote begins; None for unpaged sources."""
+        """Return the number of the page on which a quote begins; None if there are no pages."""
         at = self.text.find(quote)
         before = [p.page for p in self.passages if p.start <= max(at, 0) and p.page is not None]
         return before[-1] if before else None
@@ -78,7 +78,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class _Lookup:
-    """Indexes of sources: by number and passage id for the entire run, by page for one loop."""
+    """Indexes of sources: by number and passage id for the entire run, and by page for one loop."""
 
     numbers: dict[int, Source] = field(default_factory=dict)
     passages: dict[str, tuple[Source, int]] = field(default_factory=dict)
@@ -118,8 +118,8 @@ class Evidence:
     def for_loop(self, number: int) -> Evidence:
         """Return the evidence of a parallel loop; 0 is the run itself.
 
-        By URL, a loop can look up the pages that the run had read when the loop started, and those
-        that it reads itself.
+        A loop can look up by URL the pages that it reads itself, and those that the run had read
+        when the loop started.
         """
         if not number:
             return self
@@ -134,16 +134,16 @@ class Evidence:
         return self._loops[number]
 
     def join_loops(self, text: str) -> str:
-        """In `text`, written by one loop, use one id per page that several parallel loops read.
+        """Unify the ids in `text`, written by one loop, of pages that several parallel loops read.
 
-        The id comes from the loop with the lowest number, regardless of which loop read the page
-        first. From now on, the run can look up the loops' pages by URL.
+        Each such page gets its id from the loop with the lowest number, regardless of which loop
+        read it first. From now on, the run can look up the loops' pages by URL.
         """
         first: dict[tuple[str, str, bool], Source] = {}
         same: dict[str, str] = {}
         for _, loop in sorted(self._loops.items()):
             for source in (*loop.sources, *loop.snippets):
-                if not source.step:  # a state of a page belongs to the loop that acted on it
+                if not source.step:  # the state of a page belongs to the loop that acted on it
                     key = normalize(source.url), source.sha256, source.via == "snippet"
                     same[source.name] = first.setdefault(key, source).name
         for key, source in first.items():
@@ -154,18 +154,18 @@ class Evidence:
 
     @property
     def is_empty(self) -> bool:
-        """True while no loop of the run has read anything, search results included."""
+        """Whether no loop of the run has read anything yet, not even search results."""
         return not self._lookup.numbers
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """All pages and files that were read, in order; those of parallel loops come last."""
+        """All pages and files that were read, in order, followed by those of parallel loops."""
         loops = (loop.sources for _, loop in sorted(self._loops.items()))
         return (*self._sources, *itertools.chain.from_iterable(loops))
 
     @property
     def snippets(self) -> tuple[Source, ...]:
-        """All search results, in the same order."""
+        """All search results, in the same order as `sources`."""
         loops = (loop.snippets for _, loop in sorted(self._loops.items()))
         return (*self._snippets, *itertools.chain.from_iterable(loops))
 
@@ -178,8 +178,8 @@ class Evidence:
     def add(self, page: Page, step: str = "", *, acted: bool = False) -> Source:
         """Add a page that was read; raises `ToolError` if it has no readable text.
 
-        `step` is the id of the last action before it; `acted` means that its text describes that
-        action.
+        `step` is the id of the last action before the page was read; `acted` means that its text
+        describes that action.
         """
         document = page.document
         if document is None or not document.text.strip():
@@ -210,7 +210,7 @@ class Evidence:
         )
 
     def add_snippet(self, result: SearchResult, at: datetime) -> Source:
-        """Add the title and snippet of a search result as a source, weaker than its page.
+        """Add the title and snippet of a search result as a source, which is weaker than its page.
 
         Raises `ToolError` if the result has no text, or if no source number is left.
         """
@@ -330,7 +330,7 @@ def result_text(title: str, snippet: str) -> str:
 def format_passage(passage: Passage, evidence: Evidence) -> str:
     """Format a passage as one line, with its page title and headings in brackets before it.
 
-    They show what `she` or `it` refers to, and the names of a table's columns.
+    The title and headings show what `she` or `it` refers to, and name a table's columns.
     """
     source = evidence.source(passage.source)
     kind = STEP_LABEL if passage.kind == "act" else ""

@@ -19,8 +19,8 @@ Kind = Literal["word", "number", "ordinal", "decade", "mark"]
 class Token(NamedTuple):
     """A word, number or punctuation mark, printed as `text[start:end]`.
 
-    `key` is used for comparisons: it has no case or accents, and numbers have a single form.
-    `value` is set for a number, an ordinal or a decade (its first year).
+    `key` is the form used in comparisons: without case and accents, and with one format for
+    numbers. `value` is set for a number, an ordinal or a decade (its first year).
     """
 
     key: str
@@ -86,7 +86,7 @@ def tokenize(text: str) -> list[Token]:
             found.append(Token(_normalize_word(match["word"]), "word", start, end, None, capital))
         elif match["number"]:
             digits = "".join(c for c in match["number"] if c == "." or c.isdecimal())
-            # A minus sign directly precedes its number; between two numbers it is a dash.
+            # A minus sign directly precedes its number; one between two numbers is a dash.
             minus = text[start - 1 : start] in {"-", "−"}
             negative = minus and not text[max(0, start - 2) : start - 1].strip(" (\n")
             value = -float(digits) if negative else float(digits)

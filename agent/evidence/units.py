@@ -1,7 +1,7 @@
 """Units of measurement: quantities in text, units of fields or columns, and conversions.
 
-The table has English and German names, and symbols. An unknown unit is treated as no unit, so it
-never causes a rejection.
+Names are recognised in English and German, and as symbols. An unknown unit is treated as no unit,
+so it never causes a rejection.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Unit(NamedTuple):
     offset: float = 0.0
 
     def convert(self, value: float, to: Unit) -> float | None:
-        """Convert a value; None if the dimensions differ, or between two currencies."""
+        """Convert a value; None if the dimensions or currencies differ."""
         if self.dimension != to.dimension:
             return None
         return (value * self.factor + self.offset - to.offset) / to.factor
@@ -81,7 +81,7 @@ def _parse_unit_table() -> dict[str, Unit]:
 
 
 _UNITS = _parse_unit_table()
-_POWERS = frozenset("square cubic".split())
+_POWER_WORDS = frozenset("square cubic".split())
 _SYMBOLS = frozenset("m g l s t h w ms".split())
 """Symbols that do not count as units after `in` or a comma, where they may be a different word."""
 _AMBIGUOUS_FIELD_ENDINGS = frozenset({"min", "day", "week", "month", "year", "share"})
@@ -132,11 +132,11 @@ def _unit_at(words: Sequence[str]) -> tuple[Unit | None, int]:
     for size in (3, 2):  # km / h, kilometres per hour, square miles, ° C
         joined = "".join(words[:size])
         binds = size == 3 and words[1:2] in (["/"], ["per"])
-        binds |= size == 2 and bool(words) and words[0].casefold() in {*_POWERS, "°"}
+        binds |= size == 2 and bool(words) and words[0].casefold() in {*_POWER_WORDS, "°"}
         if binds and (unit := find_unit(joined)):
             return unit, size
     if words and (unit := find_unit(words[0])):
-        is_per = words[1:2] in (["/"], ["per"])  # part of a rate that is not in the table
+        is_per = words[1:2] in (["/"], ["per"])  # in a rate that is not in the table
         return (None, 0) if is_per else (unit, 1)
     return None, 0
 
@@ -168,7 +168,7 @@ def heading_unit(heading: str) -> Unit | None:
 
 
 def is_same_or_unknown_unit(a: Unit | None, b: Unit | None) -> bool:
-    """Return whether two units may be the same; None is unknown and may stand for any unit."""
+    """Return whether two units may be the same; None means an unknown unit, which may be any."""
     return a is None or b is None or a == b
 
 

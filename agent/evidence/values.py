@@ -1,8 +1,8 @@
 """The second layer of claim checking: looks up a claim's figures, dates and names.
 
 It lists the values that do not occur in the cited sources. A claim is contradicted only if it
-equals a sentence on the page except for one value or one negation. A figure may be rounded if the
-claim says so (`about 500`), and may be the sum or difference of two figures in the same source.
+equals a sentence on the page except for one value or one negation. A figure may be approximate if
+the claim says so (`about 500`), and may be the sum or difference of two figures in the same source.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 APPROXIMATE_TOLERANCE = 0.08
 """Relative tolerance of an approximate figure such as `about 500`."""
 MAX_SMALL_COUNT = 12
-"""Number words up to this value are not looked up: they may count items that a page only lists."""
+"""Number words up to this value are not looked up: they may count items that a page lists."""
 MAX_VALUE_WORDS = 5
 """Maximum number of words in a value, such as `4 May 1811` or `the Bishop of Lund`."""
 MIN_SHARED_WORDS = 4
@@ -76,7 +76,7 @@ class ValueIndex:
         self._values |= {float(n) for date in self._dates for n in (date.year, date.day) if n}
 
     def missing(self, facts: Facts) -> tuple[str, ...]:
-        """Return a claim's values that are not in the texts, written as in the claim."""
+        """Return a claim's values, as written in it, that do not occur in the indexed text."""
         missing: list[str] = []
         for figure in facts.figures:
             is_small_count = figure.text.isalpha() and figure.value <= MAX_SMALL_COUNT
@@ -133,7 +133,7 @@ class ValueIndex:
 
 @functools.lru_cache(maxsize=64)
 def value_index(texts: tuple[str, ...]) -> ValueIndex:
-    """Build the index of the passages; cached, since an answer's sentences share sources."""
+    """Build the index of some text; cached, since an answer's sentences cite the same sources."""
     return ValueIndex(texts)
 
 
@@ -142,11 +142,11 @@ def find_underived_values(
 ) -> tuple[str, ...]:
     """Return a claim's missing figures and dates that do not follow from the quoted words.
 
-    A number may be the sum, difference, product or percentage of two numbers, the sum of all of
-    them, or rounded. Names are left out, because pages use other forms of them (`Norwegian`,
-    `Norway`). In 1 % of 2,896 true paraphrases, and in 15 % of 3,106 wrong ones, the figure does
-    not follow from any words on the page. `cells` contains the numbers in quoted table rows, with
-    the units of their columns.
+    A number follows from them if it is a sum, difference, product or percentage of two numbers, the
+    sum of all of them, or a rounded form. Names are not checked, because pages use other forms of
+    them (`Norwegian`, `Norway`). In 1 % of 2,896 true paraphrases, and in 15 % of 3,106 wrong ones,
+    the figure does not follow from any words on the page. `cells` contains the numbers in quoted
+    table rows, with the units of their columns.
     """
     cells, said = list(cells), [quantity for quote in quotes for quantity in quantities(quote)]
     said += (share for quote in quotes for share in _find_verbal_shares(quote))
@@ -165,10 +165,10 @@ def find_mismatched_numbers(claim: str, quotes: Iterable[str]) -> tuple[str, ...
     """Return the claim's numbers that differ from the number quoted for the same quantity.
 
     `Six departments` is not supported by `five departments of study`, nor `the second single` by
-    `the third single`. With a judge that calls everything supported and quotes the most similar
-    sentence, 45 of 212 wrong figures pass (81 without this check), and none of 163 quotations that
-    decide a true claim is rejected. The words after a number show what it counts. Numbers that
-    follow from the quoted words are left out, as is `one`, which is usually a pronoun.
+    `the third single`. The words after a number show what it counts. Numbers that follow from the
+    quoted words are left out, as is `one`, which is usually a pronoun. With a judge that calls
+    everything supported and quotes the most similar sentence, 45 of 212 wrong figures pass (81
+    without this check), and none of 163 quotations that decide a true claim is rejected.
     """
     counts, said = _counts(claim), [count for quote in quotes for count in _counts(quote)]
     known = [count.value for count in said]
@@ -181,7 +181,9 @@ def find_mismatched_numbers(claim: str, quotes: Iterable[str]) -> tuple[str, ...
 
     found = []
     for own in counts:
-        alike = [c for c in counts if c.is_ordinal == own.is_ordinal and {*c.of} & {*own.of}]
+        alike = [
+            c for c in counts if c.is_ordinal == own.is_ordinal and {*c.counted} & {*own.counted}
+        ]
         if own.text.casefold() == "one" or any(map(follows, [own, *alike])):
             continue
         if any(own.is_ordinal == c.is_ordinal and own.counts_same(c) for c in said):
@@ -190,16 +192,16 @@ def find_mismatched_numbers(claim: str, quotes: Iterable[str]) -> tuple[str, ...
 
 
 class _Count(NamedTuple):
-    """A number or ordinal, and the stems of up to three words after it."""
+    """A number or ordinal; `counted` contains the stems of up to three words after it."""
 
     value: float
     is_ordinal: bool
     text: str
-    of: tuple[str, ...]
+    counted: tuple[str, ...]
 
     def counts_same(self, other: _Count) -> bool:
         """Return whether the word after one number is among the next two words after the other."""
-        pairs = ((self.of, other.of), (other.of, self.of))
+        pairs = ((self.counted, other.counted), (other.counted, self.counted))
         return any(a[:1] and a[0] in b[:2] for a, b in pairs)
 
 
@@ -211,9 +213,9 @@ def _counts(text: str) -> Iterator[_Count]:
         if value is None or token.kind == "decade":
             continue
         after = [t.key for t in tokens[at + 1 : at + 4] if t.value is None]
-        of = tuple(stem(key) for key in after if key not in STOP_WORDS)
+        counted = tuple(stem(key) for key in after if key not in STOP_WORDS)
         is_ordinal = rank is not None or token.kind == "ordinal"
-        yield _Count(value, is_ordinal, text[token.start : token.end], of)
+        yield _Count(value, is_ordinal, text[token.start : token.end], counted)
 
 
 def cell_quantities(row: Passage) -> list[Quantity]:
@@ -226,7 +228,7 @@ def cell_quantities(row: Passage) -> list[Quantity]:
 
 
 def _find_verbal_shares(text: str) -> Iterator[Quantity]:
-    """Yield the shares stated in words: `a tenth` is 10 %, `two thirds` is 66.7 %."""
+    """Yield the shares expressed in words: `a tenth` is 10 %, `two thirds` is 66.7 %."""
     tokens = word_tokens(tokenize(text))
     for before, token in zip([None, *tokens], tokens, strict=False):
         if parts := _FRACTION_DENOMINATORS.get(token.key.removesuffix("s")):
@@ -261,8 +263,8 @@ def _plain_words(text: str) -> Iterator[str]:
 def find_contradiction(claim: str, index: StatementIndex) -> Verdict | None:
     """Look for a sentence that equals a claim except for one value or one negation.
 
-    None if there is no such sentence, or if both may be true: the claim's value appears elsewhere
-    in the passage, is approximate, or is part of a longer name.
+    Returns None if there is no such sentence, or if both may be true because the claim's value
+    appears elsewhere in the passage, is approximate, or is part of a longer name.
     """
     words = word_tokens(tokenize(claim))
     keys = [word.key for word in words]
@@ -289,12 +291,14 @@ def _difference(
 ) -> tuple[int, Sequence[Token], Sequence[Token]] | None:
     """Find the only place where a claim differs from the beginning of a statement.
 
-    Returns the index of its first word, and the differing words of the claim and of the statement;
-    either may be empty. None if there is more than one such place, or too little in common.
+    Returns the index of the first word that differs, and the differing words of the claim and of
+    the statement; either may be empty. Returns None if there is more than one such place, or if the
+    two have too few words in common.
     """
     pairs = enumerate(itertools.zip_longest(keys, statement.keys))
     at = next((i for i, (mine, theirs) in pairs if mine != theirs), len(keys))
-    # If a claim ends with its value, the statement may have a longer value, and more after it.
+    # If a claim ends with its value, the statement may contain a longer value and continue after
+    # it.
     own = words[at:]
     for is_value in (_is_figure_or_date, _is_name):
         if (
@@ -316,7 +320,7 @@ def _difference(
 
 
 def _negation_reason(own: Sequence[Token], other: Sequence[Token]) -> str:
-    """Describe a difference by a negation (`did not open`, `opened`), or return ""."""
+    """Describe a difference that is a negation (`did not open`, `opened`); "" if it is not one."""
     for longer, shorter, how in ((own, other, "without"), (other, own, "with")):
         negations = [word for word in longer if is_negation(word.key)]
         rest = [

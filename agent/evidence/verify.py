@@ -2,9 +2,9 @@
 
 *Literal* finds claims that occur there word for word. *Values* lists figures, dates and names that
 do not occur there, and reports a contradiction if the claim equals a sentence except for one value
-or negation. A *judge* (a model), if there is one, decides everything else. Its *supported* or
-*contradicted* verdict counts only if it quotes words from the passages that are about the claim. It
-may override value checks if the values follow from those words, but never an exact match.
+or negation. A *judge* (a model), if there is one, decides everything else. Its verdict *supported*
+or *contradicted* counts only if it quotes words from the passages that are about the claim. The
+judge may override the value checks if the values follow from those words, but never an exact match.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ RULES: Mapping[str, Rule] = {"literal": check_literal, "values": find_contradict
 """The checks in code, by layer, as in docs/verification.md; the first verdict takes precedence."""
 
 CITED = "the cited text"
-"""Stands for the sources in a reason; a report replaces it with their numbers."""
+"""Placeholder for the sources in a reason; a report replaces it with their numbers."""
 NOTHING_QUOTED = "the judge called it {state}, but quoted nothing from the passages"
 QUOTE_OFF_TOPIC = "the judge called it {state}, but quoted {words}, which is not about the claim"
 """Reasons for not counting a judge's verdict."""
@@ -80,11 +80,11 @@ def check_claim(claim: str, index: StatementIndex, texts: tuple[str, ...] = ()) 
     if not texts:
         texts = tuple(f"{passage.heading}\n{passage.text}" for passage in index.passages)
     missing = value_index(texts).missing(facts)
-    reason = "this wording does not appear there"
+    reason = f"this wording does not appear in {CITED}"
     if missing:
         reason = not_found(missing, CITED)
     elif facts.figures or facts.dates or facts.names:
-        reason = "its figures, dates and names appear there, but not this wording"
+        reason = f"{CITED} contains its figures, dates and names, but not this wording"
     return Verdict(VerdictState.UNDECIDED, reason=reason, missing=missing)
 
 
@@ -122,7 +122,7 @@ def with_judge(
     if judged.state is VerdictState.DONE and not quotes:
         return replace(judged, state=VerdictState.ATTEMPTED, quote="", decided_by="judge")
     if not counts(claim, judged, passages, titles):
-        if judged.state is verdict.state:  # code has found supporting words on the page
+        if judged.state is verdict.state:  # code found supporting words on the page
             return verdict
         reason = QUOTE_OFF_TOPIC if quotes else NOTHING_QUOTED
         reason = reason.format(state=judged.state.value, words=_quoted(quotes))
@@ -174,8 +174,8 @@ def counts(
 ) -> bool:
     """Return whether a judge's verdict counts.
 
-    To support or contradict a claim, it must quote words about the claim from the passages or
-    titles.
+    A verdict that supports or contradicts a claim must quote words about the claim from the
+    passages or titles.
     """
     if judged.state not in (VerdictState.SUPPORTED, VerdictState.CONTRADICTED):
         return True
@@ -184,7 +184,7 @@ def counts(
     index = sentence_index(tuple(passages), tuple(titles))
     if not quotes or index.bears_on(claim, quotes):
         return bool(quotes)
-    # Or words that have the claim's quantities: `400 ml water`, of 0.4 litres of water.
+    # Words with the claim's quantities count too: `400 ml water` is about 0.4 litres of water.
     facts = extract_facts(claim)
     quoted = tuple(words for words, _ in quotes)
     figures = [figure for words in quoted for figure in extract_facts(words).figures]
@@ -198,7 +198,7 @@ def counts(
 def find_quotes(judged: Verdict, passages: Sequence[Passage]) -> list[tuple[str, Passage]]:
     """Find a verdict's quotations in passages; returns (matching words, passage) pairs.
 
-    A quotation with ellipses counts as several quotations.
+    A quotation with ellipses is treated as several quotations.
     """
     found: list[tuple[str, Passage]] = []
     for quote in judged.quotes or (judged.quote,):
@@ -210,7 +210,7 @@ def find_quotes(judged: Verdict, passages: Sequence[Passage]) -> list[tuple[str,
 
 
 def find_in_titles(judged: Verdict, titles: Iterable[str]) -> list[str]:
-    """Find a verdict's quotations in page titles, as worded there."""
+    """Find a verdict's quotations in page titles; returns them as they appear there."""
     quotes = judged.quotes or (judged.quote,)
     return [words for title in titles for quote in quotes if (words := find_words(quote, title))]
 
@@ -231,8 +231,8 @@ def _values_of_other_rows(
 ) -> tuple[str, ...]:
     """Return a claim's values that occur only in table rows that are not quoted.
 
-    Each row is about one thing, so values in another row do not apply to it. Nothing is returned if
-    no row is quoted.
+    Each row is about one thing, so values in other rows do not apply to it. If no row is quoted,
+    nothing is returned.
     """
     rows = {passage.id for _, passage in found if passage.kind == "table"}
     if not rows:

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class Content(StrEnum):
-    """The part of a run that a format contains."""
+    """The part of a run that is exported in a format."""
 
     ANSWER = "answer"
-    """The answer with its verdicts and sources, so that readers see doubts and disputes."""
+    """The answer with its verdicts and sources, so that readers can see doubts and disputes."""
     SOURCES = "sources"
     DATA = "data"
     ARCHIVE = "archive"
@@ -29,10 +29,10 @@ class Content(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """An export format; `python dev/formats.py` generates docs/archive.md from these.
+    """An export format; `python dev/formats.py` generates docs/archive.md from all formats.
 
-    `render` is a `module:function` of this package, imported when needed: it turns a run's folder
-    into bytes. `about` and `read_by` are Markdown for the documentation.
+    `render` is a `module:function` of this package, imported when needed: it converts a run's
+    folder to bytes. `about` and `read_by` are Markdown for the documentation.
     """
 
     render: str
@@ -65,7 +65,7 @@ FORMATS = {
         "data_csv:render_csv",
         Content.DATA,
         "the data requested with `--schema`: one row per item, with the cited URLs; cells are"
-        " escaped so that none is run as a formula",
+        " escaped so that spreadsheets do not run them as formulas",
         "spreadsheets",
     ),
     ".bib": Format(
@@ -112,7 +112,7 @@ FORMATS = {
 
 
 def format_extension(path: Path) -> str:
-    """Return the extension that selects the format: the longest known one, or the plain suffix."""
+    """Return the extension that selects the format: the longest known one, otherwise the suffix."""
     name = path.name.lower()
     known = [*FORMATS, *IN_EXTRAS["exports"], *(plugin.name for plugin in plugins("exports"))]
     matching = [end for end in known if name.endswith(end) and name != end]

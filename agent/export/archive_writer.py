@@ -1,6 +1,6 @@
 """Packs a run into a single ZIP file with its journal, pages and report; output is reproducible.
 
-`agent.export.run_archive`, which opens such files, describes their contents.
+Their contents are described in `agent.export.run_archive`, which opens them.
 """
 
 from __future__ import annotations
@@ -36,14 +36,15 @@ def pack(
 ) -> bytes:
     """Pack files into one folder inside a ZIP file, with a manifest and a closing digest.
 
-    `stamp` makes a file from the manifest, which does not list that file, and returns its name and
-    content.
+    `stamp` gets the manifest and returns the name and content of a further file, which the manifest
+    does not list.
     """
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
 
         def add(file: str, body: bytes) -> None:
-            # Fixed time, mode and system, so that the same run gives the same bytes everywhere.
+            # Time, mode and system are fixed, so that the same run results in the same bytes
+            # everywhere.
             entry = zipfile.ZipInfo(f"{name}/{file}", at.timetuple()[:6])
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o600 << 16

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 NOT_READ = "Quoted from a search result; the page itself was not read."
 _DATE = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?")
 _RANGES = (range(1, 10_000), range(1, 13), range(1, 32))
-"""Valid years, months and days: pages also declare invalid ones, which are left out."""
+"""Valid years, months and days: some pages declare invalid ones, which are left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """A person; with only `family`, an organisation or a name that cannot be split."""
+    """A person; if only `family` is set, an organisation or a name that cannot be split."""
 
     family: str
     given: str = ""
@@ -39,7 +39,7 @@ class Author:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """One source. A date is (year, month, day), or only the leading parts that are known.
+    """One source. A date is (year, month, day), or only its known leading parts.
 
     `notes` contains its quotes, after a warning if they come from a search result. `url` is empty
     for a file: its path on this computer is private.
@@ -64,7 +64,7 @@ class Reference:
 
 
 def references(folder: Path) -> list[Reference]:
-    """List the sources of a run's answer in the order of their numbers, except computed ones."""
+    """List the sources of a run's answer by number, without computed ones."""
     record = FinishedRun.read(folder)
     found = []
     for source in record.report.sources:
@@ -111,8 +111,9 @@ def date_parts(date: str) -> tuple[int, ...]:
     return tuple(number for number, _ in takewhile(lambda pair: pair[0] in pair[1], ranges))
 
 
-# Authors. Pages name them in one line, in any form. In the 213 author lines of saved pages, the
-# words for organisations keep 10 from being mistaken for people, and hide a person's name in 2.
+# Authors. Pages list them on one line, in any format. In 213 author lines from saved pages, the
+# words for organisations prevent 10 organisations from being mistaken for people, but also match 2
+# people.
 
 _AUTHOR_SEPARATOR_RE = re.compile(r"\s*(?:;|&|,?\s+\b(?:and|und|et|y|e)\b)\s+|\s*;\s*")
 _BYLINE = re.compile(r"^(?:by|von|par|por|di)\s+(?=\S)", re.IGNORECASE)
@@ -189,7 +190,7 @@ _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 
 
 def render_bibtex(folder: Path) -> bytes:
-    """Render the sources as BibTeX: works as articles, others as `@misc`, which styles support."""
+    """Render the sources as BibTeX: works as articles, others as `@misc`, known to all styles."""
     return clean("\n".join(map(bibtex_entry, references(folder)))).encode()
 
 
@@ -213,7 +214,7 @@ def bibtex_entry(found: Reference) -> str:
 
 
 def _publication_fields(found: Reference) -> dict[str, str]:
-    """Journal or book, volume, number, pages and identifiers, as BibTeX and biblatex name them."""
+    """Return BibTeX fields for the journal or book, volume, number, pages and identifiers."""
     work = found.publication
     fields = {
         "journal" if found.kind == "article" else "booktitle": work.venue, "volume": work.volume,

@@ -30,10 +30,11 @@ MIN_BARS: Final = 2  # a single bar compares nothing
 MAX_BARS: Final = 30
 """Maximum number of bars in a chart: more do not fit on a printed page."""
 MAX_LABEL_CHARS: Final = 30
-"""Maximum length of a label in characters: as much as fits next to the bars."""
+"""Maximum length of a label in characters: longer ones do not fit next to the bars."""
 BLOCKS: Final = 24
 """Number of characters in the longest bar of a text chart."""
-_ROW, _LABELS, _BARS, _WIDTH = 26, 220, 300, 640  # pixels: row height, widths of the columns
+# In pixels.
+_ROW_HEIGHT, _LABEL_WIDTH, _BAR_WIDTH, _CHART_WIDTH = 26, 220, 300, 640
 _MARKER = re.compile(r"\[(\d{1,3})\]")
 _MARKS = re.compile(r"\*\*|__|`")
 _RANK_HEADER = re.compile(r"#|no\.?|nr\.?|n°|№|rank|place|position|id", re.IGNORECASE)
@@ -44,7 +45,7 @@ _EIGHTHS: Final = " ▏▎▍▌▋▊▉"
 class Bar:
     """A table row: its label, its number, and the number as shown in the cell.
 
-    `sources` are the numbers of its citations, `holds` says whether they support the row.
+    `sources` contains the source numbers that the row cites; `holds` says whether they support it.
     """
 
     label: str
@@ -65,7 +66,7 @@ class Chart:
 
     @property
     def span(self) -> tuple[float, float]:
-        """The lowest and the highest value, widened so that the range includes 0."""
+        """The lowest and the highest value, extended to include 0."""
         values = [bar.value for bar in self.bars]
         return min(0.0, *values), max(0.0, *values)
 
@@ -137,7 +138,7 @@ def comparable(cells: Sequence[str]) -> list[float] | None:
 
 
 def _figure(cell: str) -> Figure | None:
-    """Return the number in a cell; None for several, for dates, and for a number in a sentence."""
+    """Return the number in a cell; None if it has several, a date, or a number in a sentence."""
     facts = extract_facts(cell)
     if len(facts.figures) != 1 or facts.dates or len(cell.split()) > MAX_CELL_WORDS:
         return None
@@ -186,7 +187,7 @@ def to_svg(chart: Chart, report: Report) -> Markup:
     low, high = chart.span
     place = partial(_x_position, low=low, high=high)
     rows = [_svg_row(bar, n, place, passage_of(report, bar)) for n, bar in enumerate(chart.bars)]
-    height = _ROW * len(chart.bars)
+    height = _ROW_HEIGHT * len(chart.bars)
     axis = Markup('<line class="axis" x1="{0}" x2="{0}" y1="0" y2="{1}"/>').format(
         place(0.0), height
     )
@@ -195,17 +196,17 @@ def to_svg(chart: Chart, report: Report) -> Markup:
         'viewBox="0 0 {} {}" width="100%">{}</svg></figure>'
     )
     drawn = Markup("").join([*rows, axis])
-    return figure.format(chart.title, f"Chart: {chart.title}", _WIDTH, height, drawn)
+    return figure.format(chart.title, f"Chart: {chart.title}", _CHART_WIDTH, height, drawn)
 
 
 def _x_position(value: float, low: float, high: float) -> float:
     """Return the position of a value, in pixels from the left."""
-    return round(_LABELS + _BARS * (value - low) / (high - low), 1)
+    return round(_LABEL_WIDTH + _BAR_WIDTH * (value - low) / (high - low), 1)
 
 
 def _svg_row(bar: Bar, number: int, place: partial[float], passage: str) -> Markup:
     start, end = sorted((place(0.0), place(bar.value)))
-    top = number * _ROW
+    top = number * _ROW_HEIGHT
     kind = "bar" if bar.holds else "bar unsure"
     shown = bar.shown if bar.holds else f"{bar.shown} (not supported)"
     row = Markup(
@@ -214,8 +215,8 @@ def _svg_row(bar: Bar, number: int, place: partial[float], passage: str) -> Mark
         '<text class="value" x="{}" y="{}">{}</text>'
     ).format(
         f"{bar.label}: {shown}",
-        *(_LABELS - 10, top + 18, _cut(bar.label)),
-        *(kind, start, top + 4, round(max(end - start, 1.0), 1), _ROW - 8),
+        *(_LABEL_WIDTH - 10, top + 18, _cut(bar.label)),
+        *(kind, start, top + 4, round(max(end - start, 1.0), 1), _ROW_HEIGHT - 8),
         *(end + 8, top + 18, shown),
     )
     return Markup('<a href="#{}">{}</a>').format(passage, row) if passage else row

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agent.journal.runs import RunFolder
 
 Pair = tuple[str | None, str | None]
-"""The entries of the first and the second run; None if only the other has it."""
+"""Entries of the first and the second run; None if that run has no such entry."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Formats a run's events as lines, for users in a terminal or for other programs."""
+"""Formats a run's events as lines of text, for the terminal and for other programs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WITHHELD_PREFIX = "not sent to search engines: "
 
 
 def event_lines(event: Event, verbose: int = 0, surface: Surface = "shell") -> list[str]:
-    """Format an event as one line or none; `verbose` adds thoughts, results and model calls."""
+    """Format an event as zero or more lines; `verbose` adds thoughts, results and model calls."""
     data = event.data
     write = _FORMATS.get(event.type)
     lines = [write(data)] if write else []
@@ -45,7 +45,7 @@ def event_lines(event: Event, verbose: int = 0, surface: Surface = "shell") -> l
 
 def _format_search(data: dict[str, Any]) -> str:
     if data["outcome"] == "unreachable":
-        return ""  # the same for all providers when offline, which the end of the run reports
+        return ""  # the computer is offline, which the end of the run reports
     detail = f" ({data['detail']})" if data["detail"] else ""
     found = f"{data['results']} results" if data["outcome"] == "ok" else data["outcome"]
     return f"searched {data['provider']} for {data['query']!r}: {found}{detail}"

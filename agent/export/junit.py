@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TestCase:
-    """One test case; it passed if `kind` is empty, otherwise `kind` names the type of failure."""
+    """One test case, which passed if `kind` is empty; otherwise `kind` is the type of failure."""
 
     __test__ = False  # otherwise pytest would collect this class
 
@@ -39,7 +39,7 @@ class TestCase:
 
 
 def to_xml(name: str, cases: Sequence[TestCase]) -> bytes:
-    """Write test cases as one suite."""
+    """Render test cases as one test suite."""
     suite = ET.Element(
         "testsuite",
         name=_xml_text(name),

@@ -36,13 +36,13 @@ _TITLE, _DEEPEST = 1, 6
 """Heading levels: the page title's, and the deepest in HTML."""
 _NUMBER = re.compile(r"\[(\d{1,3})\]")
 _MARKERS = re.compile(rf" \ue000(\d+)\ue001((?:\s*{_NUMBER.pattern})*)|{_NUMBER.pattern}")
-"""A sentence's number, between private-use characters after it, and its markers; or a marker."""
+"""Matches a sentence's number (between private-use characters) and its markers, or one marker."""
 
 
 def prose(markdown: str) -> str:
     """Render Markdown; raw HTML, images and links become text or are removed.
 
-    Headings start one level below the page title and skip no levels, as screen readers expect.
+    Headings start one level below the page title and do not skip levels, as screen readers expect.
     """
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = parser.parse(markdown)
@@ -104,7 +104,7 @@ def _with_charts(html: str, report: Report) -> str:
 
 
 def notebook_html(report: Report) -> Markup:
-    """Render a report for a notebook cell: no styles, no anchors that clash with other cells."""
+    """Render a report for a notebook cell, without styles or anchors that might clash."""
     parts = [Markup("<p><b>{}</b></p>").format(report.question)]
     parts += [Markup("<p><em>{}</em></p>").format(line) for line in head_lines(report, "python")]
     parts.append(Markup(prose(annotated_answer(report))))  # noqa: S704 - cleaned
@@ -129,7 +129,7 @@ def _join(parts: Iterable[Markup]) -> Markup:
 
 
 def cite(report: Report, n: int, sentence: str) -> Markup:
-    """Link a sentence to its quote in source `n`; hovering shows the quote."""
+    """Render a link from a sentence to its quote in source `n`; the tooltip shows the quote."""
     source = next(source for source in report.sources if source.n == n)
     if not source.quotes:
         return Markup('<a class="cite" href="#source-{0}">[{0}]</a>').format(n)

@@ -24,13 +24,20 @@ if TYPE_CHECKING:
     from agent.export.charts import Chart
     from agent.types import Report, ReportSource
 
-_RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-_LINK, _NOTES = f"{_RELATIONS}/hyperlink", f"{_RELATIONS}/footnotes"
-_WORDS = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
-_NOTES_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.footnotes+xml"
-_BOLD = re.compile(r"\*\*(.+?)\*\*")
+_RELATIONSHIPS_NAMESPACE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_HYPERLINK_RELATION, _FOOTNOTES_RELATION = (
+    f"{_RELATIONSHIPS_NAMESPACE}/hyperlink",
+    f"{_RELATIONSHIPS_NAMESPACE}/footnotes",
+)
+_WORD_NAMESPACE = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+_FOOTNOTES_MIME_TYPE = (
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.footnotes+xml"
+)
+_BOLD_RE = re.compile(r"\*\*(.+?)\*\*")
 # An address, or a citation with its page if it has one.
-_CITED = re.compile(r"(\[\d{1,3}(?:,[^\]]{1,40})?\]|https?://[^\s<>\"]*[^\s<>\".,;:!?)\]])")
+_ADDRESS_OR_CITATION_RE = re.compile(
+    r"(\[\d{1,3}(?:,[^\]]{1,40})?\]|https?://[^\s<>\"]*[^\s<>\".,;:!?)\]])"
+)
 
 
 def render_docx(folder: Path) -> bytes:
@@ -74,7 +81,7 @@ def render_docx(folder: Path) -> bytes:
 
 
 def _add_source(document: Any, source: ReportSource) -> None:
-    """Write a source: its title and address as links, when it was read, and its quotes."""
+    """Write a source: its title and address as links, the time of reading, and its quotes."""
     head = document.add_paragraph(f"[{source.n}] ")
     head.paragraph_format.keep_with_next = True
     if source.url.startswith(("http://", "https://")):
@@ -125,7 +132,7 @@ def _add_line(document: Any, line: str, notes: _Footnotes) -> None:
         return
     listed = line[:2] in ("- ", "* ")
     paragraph = document.add_paragraph(style="List Bullet" if listed else None)
-    for n, part in enumerate(_BOLD.split(line[2:] if listed else line)):
+    for n, part in enumerate(_BOLD_RE.split(line[2:] if listed else line)):
         _add_cited(paragraph, part, notes, bold=bool(n % 2))
 
 
@@ -133,20 +140,20 @@ def _add_table(document: Any, rows: list[list[str]], notes: _Footnotes) -> None:
     table = document.add_table(rows=0, cols=max(map(len, rows)), style="Table Grid")
     for number, cells in enumerate(rows):
         for cell, text in zip(table.add_row().cells, cells, strict=False):
-            plain = _BOLD.sub(r"\1", text)
+            plain = _BOLD_RE.sub(r"\1", text)
             _add_cited(cell.paragraphs[0], plain, notes, bold=not number)
     document.add_paragraph()
 
 
 def _add_cited(paragraph: Any, text: str, notes: _Footnotes, *, bold: bool) -> None:
-    """Write text: its addresses as links, its citations as footnotes."""
-    for piece in filter(None, _CITED.split(text)):
+    """Write text, with addresses as links and citations as footnotes."""
+    for piece in filter(None, _ADDRESS_OR_CITATION_RE.split(text)):
         if piece.startswith("http"):
             _add_link(paragraph, piece, piece)
             continue
         run = paragraph.add_run(piece)
         run.bold = bold
-        if _CITED.fullmatch(piece):
+        if _ADDRESS_OR_CITATION_RE.fullmatch(piece):
             notes.refer(run)
 
 
@@ -177,15 +184,15 @@ class _Footnotes:
         run._r.insert_element_before(reference, "w:t")  # noqa: SLF001 - the run's own element
 
     def add(self) -> None:
-        """Add the part with the footnotes, if there are any."""
+        """Add the document part that contains the footnotes, if there are any."""
         from docx.opc.packuri import PackURI  # noqa: PLC0415 - as above
         from docx.opc.part import Part  # noqa: PLC0415 - as above
 
         if not self._cited:
             return
         package = self._document.part.package
-        part = Part(PackURI("/word/footnotes.xml"), _NOTES_TYPE, b"", package)
-        self._document.part.relate_to(part, _NOTES)
+        part = Part(PackURI("/word/footnotes.xml"), _FOOTNOTES_MIME_TYPE, b"", package)
+        self._document.part.relate_to(part, _FOOTNOTES_RELATION)
         rules = (("separator", -1), ("continuationSeparator", 0))
         notes = "".join(
             f'<w:footnote w:type="{kind}" w:id="{number}"><w:p><w:r><w:{kind}/></w:r></w:p>'
@@ -195,22 +202,22 @@ class _Footnotes:
         for number, (mark, source) in enumerate(self._cited, 1):
             notes += f'<w:footnote w:id="{number}"><w:p>{self._note(part, mark, source)}</w:p>'
             notes += "</w:footnote>"
-        spaces = f'xmlns:w="{_WORDS}" xmlns:r="{_RELATIONS}"'
+        spaces = f'xmlns:w="{_WORD_NAMESPACE}" xmlns:r="{_RELATIONSHIPS_NAMESPACE}"'
         xml = f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?><w:footnotes {spaces}>'
-        part._blob = f"{xml}{notes}</w:footnotes>".encode()  # noqa: SLF001 - it was made empty, for its relations
+        part._blob = f"{xml}{notes}</w:footnotes>".encode()  # noqa: SLF001 - the part was created empty, for its relations
 
     @staticmethod
     def _note(part: Any, mark: str, source: ReportSource) -> str:
-        title = _small(source.title or report_view.shown_address(source.url))
+        title = _footnote_run(source.title or report_view.shown_address(source.url))
         if source.url.startswith(("http://", "https://")):
-            relation = part.relate_to(_text(source.url), _LINK, is_external=True)
+            relation = part.relate_to(_text(source.url), _HYPERLINK_RELATION, is_external=True)
             title = f'<w:hyperlink r:id="{relation}">{title}</w:hyperlink>'
         quote = next(iter(report_view.paged_quotes(source)), "")
         said = f": “{' '.join(quote.split())}”" if quote else ""
-        return f"{_small(f'{mark} ')}{title}{_small(said)}"
+        return f"{_footnote_run(f'{mark} ')}{title}{_footnote_run(said)}"
 
 
-def _small(text: str) -> str:
+def _footnote_run(text: str) -> str:
     """Return a footnote's text run, in a small size (9 points)."""
     words = escape(_text(text))
     size = '<w:rPr><w:sz w:val="18"/></w:rPr>'
@@ -256,7 +263,7 @@ def _add_link(paragraph: Any, text: str, url: str = "", *, anchor: str = "") -> 
     if anchor:
         link.set(qn("w:anchor"), anchor)
     else:
-        link.set(qn("r:id"), paragraph.part.relate_to(url, _LINK, is_external=True))
+        link.set(qn("r:id"), paragraph.part.relate_to(url, _HYPERLINK_RELATION, is_external=True))
     run = paragraph.add_run(text)
     run.underline = not anchor  # an underline would look like part of the bar
     link.append(run._r)  # noqa: SLF001 - the element itself is moved into the link

@@ -1,4 +1,7 @@
-"""Renders a run as one HTML file without scripts or remote requests, for light, dark and print."""
+"""Renders a run as one HTML file, with light, dark and print styles.
+
+The file has no scripts and makes no remote requests.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +38,8 @@ _SOURCES_ABOVE_ANSWER: Final = 6
 """Number of sources shown above an answer; all are listed below it."""
 _CONTEXT_CHARS: Final = 320
 """Characters of the saved text shown before and after a quote."""
-_RESULT_CHARS: Final = 4_000  # of a tool result shown in a step
-_SUMMARY_CHARS: Final = 200  # of a summary line
+_RESULT_CHARS: Final = 4_000  # maximum length of a tool result in a step
+_SUMMARY_CHARS: Final = 200  # maximum length of a summary line
 _PICTURES: Final = {".png": "png", ".jpg": "jpeg"}
 _HEADING = re.compile(r"<h2>(.*?)</h2>", re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
@@ -48,7 +51,7 @@ def render_html(folder: Path) -> bytes:
     """Render the run as one HTML file."""
     record = FinishedRun.read(folder)
     report, usage = record.report, record.report.usage
-    footer = {  # to find the run again and verify it
+    footer = {  # for finding and verifying the run
         "run": report.run,
         "asked": to_the_minute(record.events[0].at),
         "model": usage.model or "none",
@@ -146,11 +149,12 @@ def _with_contents(body: str) -> str:
 
 
 def excerpts(text: str, source: ReportSource) -> Iterator[Markup]:
-    """Yield the excerpts of saved text that show all its quotes, merging those that overlap.
+    """Yield excerpts of saved text that contain all its quotes; overlapping ones are merged.
 
     Quotes are marked; a quote that is not in the text is shown on its own.
     """
-    # Reversed, so that a quote listed twice gets the id of its first number, as markers do.
+    # Reversed, so that a quote listed twice gets the id of its first position, which markers link
+    # to.
     marks = {
         quote: f'<mark id="quote-{source.n}-{number}">{escape(quote)}</mark>'
         for number, quote in reversed([*enumerate(source.quotes, 1)])
@@ -177,7 +181,7 @@ def excerpts(text: str, source: ReportSource) -> Iterator[Markup]:
 
 
 def _window(text: str, start: int, end: int) -> tuple[int, int]:
-    """Widen a quote's span by the context that is shown, up to word boundaries."""
+    """Extend a quote's span by the context to show, up to word boundaries."""
     first, last = max(0, start - _CONTEXT_CHARS), min(len(text), end + _CONTEXT_CHARS)
     if first:
         first = start - len(_FIRST_WORD.sub("", text[first:start]))
@@ -223,7 +227,7 @@ def _steps(record: FinishedRun) -> list[_Step]:
 
 
 def step_title(place: str) -> str:
-    """Name a step for readers: `0/3` is the third, `2/1` the first of part 2."""
+    """Name a step for readers: `0/3` is step 3, and `2/1` is step 1 of part 2."""
     loop, _, step = place.partition("/")
     if not loop.isdigit():
         return loop.capitalize() or "Aside"

@@ -36,7 +36,7 @@ def render_markdown(folder: Path) -> bytes:
         f"\n\n{state}. {report.steps} steps in {report.elapsed_s:.1f} s{model}."
         f" Run `{report.run}`.\n"
     )
-    # Text from pages and models must not become an HTML tag, or an image that a viewer fetches.
+    # Text from pages and models must not turn into HTML tags, or into images that a viewer fetches.
     safe = clean(text).replace("<", "&lt;").replace("![", "!\\[")
     return safe.encode("utf-8", "replace")
 
@@ -93,7 +93,7 @@ def _parts(record: FinishedRun) -> Iterator[str]:
 
 
 def _data(report: Report) -> Iterator[str]:
-    """Format the data for a schema, with the evidence for its values; empty without a schema."""
+    """Format a schema's data with the evidence for its values; empty without a schema."""
     if not (report.values or report.data_notes):
         return
     text = report_view.data_as_json(report)
@@ -137,5 +137,5 @@ def _table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def _cell(text: str) -> str:
-    """Put text on one line, so that it cannot close a table cell or a code span."""
+    """Put text on one line and escape it, so that it cannot close a table cell or a code span."""
     return " ".join(text.split()).replace("|", "\\|").replace("`", "'")

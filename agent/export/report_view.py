@@ -1,6 +1,6 @@
 """Labels, facts and table rows of a report, shared by all output formats.
 
-The exports, the terminal, the channels and the MCP server all format them.
+The exports, the terminal, the channels and the MCP server all use them.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ VERDICT_LABELS = {
 }
 SEARCH_RESULT_ONLY = "search result only"
 """Label of a sentence supported only by search results."""
-TO_CHECK = "Check these: a figure, date or name is missing from the cited source"
-"""Title of the list of a draft's sentences that are most likely to be wrong."""
+TO_CHECK = "Check these sentences: a figure, date or name is missing from the cited source"
+"""Title of the list of a draft's sentences that are most likely wrong."""
 SEARCH_COLUMNS = ("query", "provider", "outcome", "results", "ms")
 REFERENCE_COLUMNS = ("reference", "", "found")
 _REFERENCE_STATES = {
@@ -101,7 +101,7 @@ def _has_answer(report: Report) -> bool:
 
 
 def doubt_line(report: Report) -> str:
-    """Return a warning that an answer may be wrong, with the reason; empty if probably right."""
+    """Return a warning that an answer may be wrong, with the reason; empty if there is no doubt."""
     if report.doubt is None:
         return ""
     return f"This may not answer the question: {report.doubt} (confidence {report.confidence:.2f})."
@@ -116,8 +116,7 @@ def error_line(report: Report, surface: Surface = "shell") -> str:
 def head_lines(report: Report, surface: Surface = "shell") -> list[str]:
     """List the warnings to show before the answer, as plain text.
 
-    These are the badge (unless the answer is supported), the doubt and the error; empty for a
-    supported answer.
+    These are the badge (unless the answer is supported), the doubt and the error.
     """
     is_plain = report.status == "answered" and report.badge == "answered"
     head = "" if is_plain else f"{report.badge.capitalize()}."
@@ -127,12 +126,12 @@ def head_lines(report: Report, surface: Surface = "shell") -> list[str]:
 
 
 def closest_title(report: Report) -> str:
-    """Return the title of the passages shown when there is no answer."""
+    """Return the title of the passages that are shown if there is no answer."""
     return CLOSEST_WITHOUT_MODEL if report.usage.model == EXTRACTIVE else CLOSEST
 
 
 def closest_place(passage: ClosePassage) -> str:
-    """Return the location of one of these passages: page title, page number and headings."""
+    """Return the location of such a passage: page title, page number and headings."""
     page = f"page {passage.page}" if passage.page is not None else ""
     return ", ".join(filter(None, (passage.title or passage.url, page, passage.heading)))
 
@@ -148,7 +147,7 @@ def closest_lines(report: Report) -> list[str]:
 def text_parts(report: Report) -> list[str]:
     """Format a report as Markdown parts: head, answer, unverified sentences, passages, sources.
 
-    They are shown in channels, notifications, and clients of the server and of MCP.
+    Channels, notifications, and clients of the server and of MCP show these parts.
     """
     listed = [f"- {s.text} ({verdict_label(s, report)})" for s in other_unsupported(report)]
     faulty = [f"- {text} ({why})" for text, why in faults(report)] if report.references else []
@@ -180,9 +179,9 @@ def saved_text(saved: Mapping[str, Any]) -> str:
 
 
 def mark_sentences(report: Report) -> tuple[str, set[int]]:
-    """Insert each sentence's number after its text in the answer, between private-use characters.
+    """Insert each sentence's number after it in the answer, between private-use characters.
 
-    Returns the marked answer and the numbers of the sentences found in it.
+    Returns the marked answer and the numbers of the sentences that occur in it.
     """
     markdown, at = report.answer.translate(_PRIVATE_USE), 0
     found = set()
@@ -191,7 +190,8 @@ def mark_sentences(report: Report) -> tuple[str, set[int]]:
         start = markdown.find(text, at)
         if start >= 0:
             at = start + len(text)
-            # After a space, so that Markdown still recognises the end of bold text before it.
+            # Inserted after a space, so that Markdown still recognises the end of bold text before
+            # it.
             markdown = f"{markdown[:at]} \ue000{number}\ue001{markdown[at:]}"
             found.add(number)
     return markdown, found
@@ -250,9 +250,9 @@ def annotated_answer(report: Report) -> str:
 
 
 def sentence_note(sentence: Sentence, report: Report) -> str:
-    """Return which source contradicts a sentence, with dates; empty if none does.
+    """Return a note on the source that contradicts a sentence, with dates; empty if none does.
 
-    `disputed: [2] (2021-03-04, newer) says “It opened in 1931.”; [1] is dated 2015-06-01`
+    Example: `disputed: [2] (2021-03-04, newer) says “It opened in 1931.”; [1] is dated 2015-06-01`
     """
     if sentence.verdict is VerdictState.CONTRADICTED:
         return f"contradicted: {sentence.reason}"
@@ -296,8 +296,8 @@ def _is_denied(sentence: Sentence) -> bool:
 def faulty_sentences(report: Report) -> list[Sentence]:
     """List the faulty sentences of an audited draft.
 
-    They are contradicted by a page that was read, or a judge did not find them in the cited
-    source. Undecided sentences are not included.
+    A sentence is faulty if a page contradicts it, or if a judge did not find it in the cited
+    source. Other undecided sentences are not included.
     """
     return [
         sentence
@@ -315,8 +315,8 @@ def faults(report: Report) -> list[tuple[str, str]]:
 def sentences_to_check(report: Report) -> list[Sentence]:
     """List a draft's undecided sentences with a value that is missing from the cited source.
 
-    In six drafts by an author who did not know the code, they included 16 of 36 faults and 2 of
-    58 true sentences.
+    In six drafts by an author who did not know the code, the list contained 16 of the 36 faulty
+    sentences and 2 of the 58 true ones.
     """
     faulty = faulty_sentences(report)
     undecided = (s for s in report.sentences if s.verdict is VerdictState.UNDECIDED)
@@ -335,7 +335,8 @@ def other_unsupported(report: Report) -> list[Sentence]:
 def confidence_facts(report: Report) -> list[str]:
     """List the confidence and its components, each in a few words; empty without an answer.
 
-    For an audited draft, counts its sentences by verdict instead; empty for a recheck.
+    For an audited draft, the sentences are counted by verdict instead; for a recheck, the list is
+    empty.
     """
     if report.rechecked:
         return []  # `recheck_summary` reports it
@@ -350,7 +351,7 @@ def confidence_facts(report: Report) -> list[str]:
         return []
     value, parts = report.confidence, report.confidence_parts
     if value is None and all(s.verdict is VerdictState.DONE for s in report.claims):
-        count = len(report.claims)  # in a rerun, or of actions the user asked for
+        count = len(report.claims)  # steps of a rerun, or actions that the user requested
         return [f"{count} step{'s' * (count != 1)} confirmed"]
     weak = sum(sentence.weak for sentence in report.sentences)
     facts = [
@@ -373,7 +374,7 @@ def confidence_facts(report: Report) -> list[str]:
 
 
 def run_facts(report: Report, *, space: str = " ") -> list[str]:
-    """List the steps, seconds, model and cost of a report, where known; a rerun has no model."""
+    """List a report's steps, seconds, model and cost, if known; a rerun has no model."""
     usage = report.usage
     facts = [
         f"{report.steps} step{'s' * (report.steps != 1)}" if report.steps else "",
@@ -385,7 +386,7 @@ def run_facts(report: Report, *, space: str = " ") -> list[str]:
 
 
 def _origins(parts: ConfidenceParts) -> str:
-    """Count the independent sites that support the answer; with copies, count pages and origins."""
+    """Count the sites that support the answer, or its pages and origins if some are copies."""
     origins = parts.origins or parts.sites
     if origins < parts.sites:
         return f"{parts.pages} pages, {origins} origin{'s' * (origins != 1)}"
@@ -425,7 +426,7 @@ CHALLENGES = "Searched for opposing evidence:"
 
 
 def challenge_lines(report: Report) -> list[str]:
-    """List the challenged claims with the search for evidence against them and the source cited."""
+    """List the challenged claims, each with its search for opposing evidence and cited source."""
     cited = {sentence.text: _cited_source(sentence) for sentence in report.sentences}
     return [
         f"{one.text} — {_challenge_found(one)} (query “{one.query}”){cited.get(one.text, '')}"
@@ -434,7 +435,7 @@ def challenge_lines(report: Report) -> list[str]:
 
 
 def _cited_source(sentence: Sentence) -> str:
-    """Name the source that a sentence's page cites for it; empty if none was looked up."""
+    """Name the source that a sentence's page cites for it; empty if it was not looked up."""
     if sentence.primary:
         return f"; the primary source is [{sentence.primary}]"
     return f"; its page cites {sentence.secondary_to} for it" if sentence.secondary_to else ""

@@ -1,6 +1,6 @@
 """Opens a run archive: checks it and unpacks it to a temporary folder.
 
-It contains one folder, named after the run: `report.json`, `report.html`, `journal.jsonl`,
+An archive contains one folder, named after the run: `report.json`, `report.html`, `journal.jsonl`,
 `pages.warc.gz`, `blobs/<sha256>`, timestamps (`head.tsr`, `head.ots`) if there are any, and the
 SHA-256 of each in `manifest-sha256.txt`, in the format of `sha256sum`. The ZIP comment is the
 SHA-256 of all bytes before it, so that any change to the container or its files is detected.
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
     from agent.journal.runs import Runs
 
-DIGEST_CHARS = 64  # of a SHA-256 in hex
+DIGEST_CHARS = 64  # length of a SHA-256 in hex
 MANIFEST: Final = "manifest-sha256.txt"
 _NAME = re.compile(
     r"(?P<run>[\w-]{1,80})/(manifest-sha256\.txt|report\.json|report\.html|journal\.jsonl|head\.(?:tsr|ots)"
     r"|pages\.warc\.gz|blobs/[0-9a-f]{64})",
     re.ASCII,
 )
-"""All names that an archive may contain; none leads out of the folder it is unpacked to."""
-MAX_FILES: Final = 10_000  # entries in an archive
+"""Matches the names that an archive may contain; all are inside the folder it is unpacked to."""
+MAX_FILES: Final = 10_000  # maximum number of entries in an archive
 MAX_BYTES: Final = 2 << 30
-"""Unpacked size. A run reads 24 sources of at most 30 MB, so Urchin never writes a larger one."""
+"""Maximum unpacked size: a run reads up to 24 sources of 30 MB, so its archive is smaller."""
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
@@ -47,7 +47,7 @@ def is_archive(name: str) -> bool:
 
 @contextmanager
 def open_run(name: str, runs: Runs) -> Iterator[RunFolder]:
-    """Open a run by id, folder or archive; an archive stays unpacked until the block ends.
+    """Open a run by id, folder or archive; an archive stays unpacked until the end of the block.
 
     Raises `UsageError` if there is no such run or file, `ArchiveDamaged` if it is damaged.
     """
@@ -99,7 +99,7 @@ def _unpack(packed: zipfile.ZipFile, target: Path, most_bytes: int) -> RunFolder
             file = target.parent / entry.filename
             with packed.open(entry) as source, file.open("xb") as out:
                 while chunk := source.read(1 << 16):
-                    # The sizes that a zip bomb declares are wrong.
+                    # A zip bomb may declare wrong sizes.
                     written += len(chunk)
                     if written > most_bytes:
                         raise ArchiveDamaged(
@@ -113,7 +113,7 @@ def _unpack(packed: zipfile.ZipFile, target: Path, most_bytes: int) -> RunFolder
 
 
 def _check_entries(entries: list[zipfile.ZipInfo], allowed: re.Pattern[str], required: str) -> str:
-    """Check the names and types of all entries before any is written; returns the run's id."""
+    """Check the names and types of all entries before writing any; returns the run's id."""
     names = [entry.filename for entry in entries]
     runs: set[str] = set()
     for name in names:
@@ -127,7 +127,7 @@ def _check_entries(entries: list[zipfile.ZipInfo], allowed: re.Pattern[str], req
         raise ArchiveDamaged(f"it contains no {required}")
     if len(set(names)) != len(names) or len(names) > MAX_FILES:
         raise ArchiveDamaged("it contains duplicate files or far too many files")
-    # bzip2 and LZMA can expand much more than deflate, and we never use them.
+    # Only bzip2 and LZMA can expand much more than deflate, and Urchin never uses them.
     if any(entry.flag_bits & 1 or entry.compress_type not in _METHODS for entry in entries):
         raise ArchiveDamaged(
             "it is encrypted or uses a compression method that run archives do not use"
@@ -136,7 +136,7 @@ def _check_entries(entries: list[zipfile.ZipInfo], allowed: re.Pattern[str], req
 
 
 def digest(body: bytes) -> bytes:
-    """Return the SHA-256 (hex) that closes an archive."""
+    """Return the SHA-256 (hex) that is stored at the end of an archive."""
     return hashlib.sha256(body).hexdigest().encode()
 
 
@@ -147,7 +147,7 @@ def is_sealed(path: Path) -> bool:
 
 
 def find_manifest_mismatches(folder: RunFolder, but: str = "") -> Iterator[tuple[str, str]]:
-    """Compare an unpacked archive with its manifest; yields each file that differs, and how.
+    """Compare an unpacked archive with its manifest; yields each file that differs, and the reason.
 
     The file named in `but` need not be listed.
     """

@@ -40,7 +40,7 @@ class FinishedRun:
         return cls(folder, report, tuple(read_events(folder.journal)))
 
     def judged_quotes(self, claim: str) -> tuple[str, ...]:
-        """Return the words that the judge quoted for a claim; () if code decided it."""
+        """Return the words that the judge quoted for a claim; () if code decided about it."""
         judged = (event.data["verdicts"] for event in self.events if event.type == JUDGE)
         rows = [row for verdicts in judged for row in verdicts if row.get("claim") == claim]
         return tuple(rows[-1].get("quotes") or (rows[-1]["quote"],)) if rows else ()
@@ -77,7 +77,7 @@ def report_of(folder: RunFolder) -> Report:
     if folder.report.is_file():
         return Report.model_validate_json(folder.report.read_bytes())
     events = {event.type: event.data for event in read_events(folder.journal)}
-    if "run.finished" in events:  # interrupted between its last event and its report
+    if "run.finished" in events:  # interrupted after its last event, before its report was written
         return Report.model_validate(events["run.finished"]["report"])
     question = str(events.get("run.started", {}).get("question", ""))
     return Report(
@@ -96,12 +96,12 @@ def seconds_between(earlier: str, later: str) -> float:
 
 
 def render_report(folder: Path) -> bytes:
-    """Render the report as JSON with the same values."""
+    """Return the report's JSON, with control characters escaped."""
     return _with_escapes(folder / "report.json")
 
 
 def render_journal(folder: Path) -> bytes:
-    """Render the journal as JSON Lines with the same values."""
+    """Return the journal's JSON Lines, with control characters escaped."""
     return _with_escapes(folder / "journal.jsonl")
 
 

@@ -1,4 +1,4 @@
-"""Exports the proof of one sentence, and verifies it: a self-contained ZIP file.
+"""Exports and verifies the proof of one sentence, a self-contained ZIP file.
 
 It contains, in one folder, `proof.json` (the sentence, its verdict, its sources with the quotes),
 `proof.html` for readers, each source's text as it was saved (`text-1.txt`) and the page as it was
@@ -39,17 +39,17 @@ if TYPE_CHECKING:
 PROOF: Final = "proof.json"
 STAMP: Final = "proof.tsr"
 FRAGMENT_WORDS: Final = 5
-"""Words at each end of a long quote in a text fragment: enough to make it unique."""
+"""Number of words from each end of a long quote in a text fragment: enough to be unique."""
 PROOF_FILE = re.compile(
     r"(?P<run>[\w-]{1,100})/(manifest-sha256\.txt|proof\.(?:json|html|tsr)"
     r"|(?:text|page)-\d{1,3}\.[a-z0-9]{1,8})",
     re.ASCII,
 )
-"""All names that a proof may contain; none leads out of the folder it is unpacked to."""
+"""Matches the names that a proof may contain; all are inside the folder it is unpacked to."""
 
 
 class ProofSource(ReportSource):
-    """A source of the sentence: `text` and `page` are file names, `links` lead to the quotes.
+    """A source of the sentence: `text` and `page` are file names, `links` are URLs of the quotes.
 
     `page` is empty if only the text was saved, as for a search result.
     """
@@ -75,7 +75,7 @@ class Proof(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class VerifiedProof:
-    """A proof after verification (None if unreadable), its flaws, and who attests its time.
+    """A verified proof (None if unreadable), its flaws, and a line for each time that is attested.
 
     `by_code` means that the sentence was again found word for word in the saved texts.
     """
@@ -90,7 +90,7 @@ class VerifiedProof:
 def export_proof(
     folder: Path, number: int, path: Path, *, authority: str | None = None, proxy: str | None = None
 ) -> Proof:
-    """Write the proof of sentence `number` (from 1) of a run to a ZIP file.
+    """Write the proof of a run's sentence `number` (counted from 1) to a ZIP file.
 
     `authority` is the URL of a timestamping authority. Raises `UsageError` if there is no such
     sentence or none of its sources was saved, and `TimestampFailed` if timestamping fails.
@@ -200,7 +200,7 @@ def is_proof(path: Path) -> bool:
 
 
 def verify_proof(path: Path, roots: Path | None = None) -> VerifiedProof:
-    """Verify a proof offline: its files, quotes and timestamp, and if code can, the sentence.
+    """Verify a proof offline: its files, quotes and timestamp, and, if possible, the sentence.
 
     `roots` is a file of trusted root certificates of timestamping authorities. Raises `UsageError`
     if the file cannot be read.
@@ -234,7 +234,7 @@ def verify_proof(path: Path, roots: Path | None = None) -> VerifiedProof:
 
 
 def _texts(proof: Proof, folder: Path, flaws: list[RecordFlaw]) -> dict[int, str]:
-    """Read the saved texts, and compare the hashes of texts and pages."""
+    """Read the saved texts, and check the hashes of texts and pages against the proof."""
     texts: dict[int, str] = {}
     for source in proof.sources:
         for name, digest in ((source.text, source.sha256), (source.page, source.page_sha256)):

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 def seal(folder: RunFolder, authority: str, *, proxy: str | None = None) -> str:
     """Have the hash of a run's journal signed by the authority at this URL; returns the hash.
 
-    Raises `UsageError` if the journal is damaged or the plug-in is missing, and `TimestampFailed`.
+    Raises `UsageError` if the journal is damaged or the plug-in is missing, and `TimestampFailed`
+    if the authority fails.
     """
     head = _head(folder)
     token = load_timestamper("rfc3161").stamp(bytes.fromhex(head), authority, proxy=proxy)
@@ -34,7 +35,7 @@ def seal(folder: RunFolder, authority: str, *, proxy: str | None = None) -> str:
 def submit_to_calendars(
     folder: RunFolder, urls: Sequence[str], *, proxy: str | None = None
 ) -> tuple[str, ...]:
-    """Submit a run's hash to OpenTimestamps calendars; returns which ones failed, and why.
+    """Submit a run's hash to OpenTimestamps calendars; returns those that failed, and the reasons.
 
     An existing proof of the same hash is preserved inside the new one. Raises the same errors as
     `seal`.
@@ -67,8 +68,8 @@ def check_timestamps(
 ) -> tuple[list[str], list[RecordFlaw]]:
     """Check the timestamps of a head; returns a line for each valid one, and the flaws.
 
-    `roots` is a file of trusted root certificates for authorities; `blocks` are headers of Bitcoin
-    blocks by height.
+    `roots` is a file of trusted root certificates for authorities; `blocks` maps heights to headers
+    of Bitcoin blocks.
     """
     lines, flaws = [], []
     for path in folder.stamps():

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from agent.journal.events import Event
     from agent.journal.runs import RunFolder
 
-_EXCERPT_CHARS = 80  # one line of a terminal
+_EXCERPT_CHARS = 80  # about one line in a terminal
 
 
 @dataclass(frozen=True, slots=True)
 class VerificationResult:
     """The result of a verification: the counts, the head of the chain, and the flaws.
 
-    `since` has a line for each timestamp that names who attests the time of the head.
+    `since` contains a line for each valid timestamp of the head, with its time and authority.
     """
 
     run: str
@@ -51,8 +51,8 @@ def verify(
 ) -> VerificationResult:
     """Verify a run; raises `JournalError` if it has no journal.
 
-    `roots` is a file of trusted root certificates for timestamps; `blocks` are headers of the
-    Bitcoin blocks that proofs name, by height.
+    `roots` is a file of trusted root certificates for timestamps; `blocks` maps heights to headers
+    of the Bitcoin blocks that the proofs name.
     """
     chain = check_chain(folder.journal)
     blobs, flaws = check_blobs(folder, chain.events)
@@ -119,7 +119,7 @@ def _check_report(folder: RunFolder, chain: EventChain) -> tuple[Report | None, 
     if not folder.report.is_file():
         return report, [RecordFlaw(folder.report.name, "is missing")]
     body, expected = folder.report.read_bytes(), report.to_json()
-    # A report from an older version has fewer fields than today's model: that form is valid too.
+    # A report from an older version has fewer fields than the current model, but is valid too.
     older = json.dumps(recorded, indent=2, ensure_ascii=False)
     if body in (expected.encode(), older.encode()):
         return report, []

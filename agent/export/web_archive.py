@@ -1,8 +1,8 @@
 """Renders the pages that a run read as a web archive (WARC).
 
-A page read over HTTP is a `response`: its status, the headers that describe the document (no
-cookies or the like), and its decompressed body. The DOM of a live page, a file and a screenshot are
-`resource`s. The text extracted from a body is a `conversion` of its record; a search snippet is
+A page read over HTTP is a `response`: its status, the headers that describe the document (without
+cookies, for example), and its decompressed body. The DOM of a live page, a file, or a screenshot is
+a `resource`. The text extracted from a body is a `conversion` of its record; a search snippet is
 `metadata` of its page.
 """
 
@@ -33,7 +33,7 @@ _TEXT = "text/plain; charset=utf-8"
 _PICTURES = {".png": "image/png", ".jpg": "image/jpeg"}
 _STATUS_PHRASES = {status.value: status.phrase for status in HTTPStatus}
 _HEADERS = ("WARC-Record-ID", "WARC-Target-URI", "WARC-Date", "WARC-Refers-To", "Content-Type")
-"""The record headers that are compared; lengths and digests follow from the bytes."""
+"""The record headers that are compared; lengths and digests depend on the bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def _contents(body: bytes) -> list[tuple[Any, ...]]:
 
 
 def _entries(record: FinishedRun) -> Iterator[WarcEntry]:
-    """Yield the records of a run in order; the first describes the file."""
+    """Yield the records of a run in order; the first one describes the WARC file."""
     run, blob = record.report.run, record.folder.blob
 
     def record_id(name: str) -> str:

@@ -21,7 +21,7 @@ _KINDS: Final = {"article": "journalArticle", "inproceedings": "conferencePaper"
 def save_to_zotero(folder: Path) -> None:
     """Save a run's sources to the collection selected in Zotero.
 
-    The user's files are omitted. Raises `UsageError` if Zotero does not answer, `NotFound` if
+    The user's files are omitted. Raises `UsageError` if Zotero does not respond, `NotFound` if
     there is nothing to save.
     """
     items = [_item(found) for found in references(folder) if found.url]

@@ -1,1 +1,1 @@
-"""Limits on what a run may spend and send, and on the size of its context."""
+"""Limits what a run may spend and send, and the size of its context."""

@@ -21,13 +21,13 @@ MAX_REPLY_TOKENS: Final = 8_000
 MIN_REPLY_TOKENS: Final = 200
 """Minimum number of tokens for a useful reply; with fewer left, the model is not called."""
 PROMPT_SAFETY: Final = 1.5
-"""Factor for the estimated prompt tokens: the estimate is based on characters, but URLs and numbers
-need more.
+"""Safety factor for the estimated number of prompt tokens, which is based on characters: URLs and
+numbers have more tokens per character.
 """
 RATIO_SAFETY: Final = 1.1
-"""Factor for the measured token ratio: other text may need slightly more."""
+"""Safety factor for the measured token ratio: other text may have slightly more tokens."""
 MIN_MEASURED_TOKENS: Final = 20
-"""Minimum number of tokens in a reply for comparing its billed tokens with the estimate."""
+"""Minimum number of reply tokens for comparing the number billed with the estimate."""
 
 
 class LimitReached(ResearchError):
@@ -60,7 +60,7 @@ class Reservation:
         """Reserve the price of one attempt; return `longest`. Raises `LimitReached`."""
         if self._held:
             return self.longest
-        # Concurrent subtasks share the parent's budget, so that is charged as well.
+        # Concurrent subtasks share the parent's budget, so it is charged as well.
         budgets = list(self.budget.chain())
         limits = [budget.longest_reply(self.prompt, final=self.final) for budget in budgets]
         bounds = [limit for limit in limits if limit is not None]
@@ -77,7 +77,7 @@ class Reservation:
         return self.longest
 
     def failed(self, *, billed: bool) -> None:
-        """End an attempt without a reply; it remains counted if it may have been billed."""
+        """End an attempt without a reply; its price remains charged if it may have been billed."""
         if not billed:
             self.release()
         self._held = []
@@ -95,17 +95,17 @@ class RunClock:
 
     def __init__(self, now: Callable[[], float] | None = None) -> None:
         self._now = now or time.monotonic
-        self._stopped = 0.0  # seconds that do not count
+        self._stopped = 0.0  # seconds for which the clock was stopped
         self._waiting = 0
         self._since = 0.0
 
     def __call__(self) -> float:
-        """Return the current time; while the user is being asked, the time when that started."""
+        """Return the clock's time in seconds; it does not advance while the user is being asked."""
         return (self._since if self._waiting else self._now()) - self._stopped
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
-        """Stop the clock; questions from parallel calls may overlap."""
+        """Stop the clock during the block; blocks may overlap, as parallel calls ask the user."""
         if not self._waiting:
             self._since = self._now()
         self._waiting += 1
@@ -119,10 +119,10 @@ class RunClock:
 
 @dataclass(slots=True)
 class Budget:
-    """Limits and counts what a run spends. None means no limit.
+    """Counts and limits what a run spends. None means no limit.
 
     `max_tokens` limits the input and output tokens of all calls. `price(tokens_in, tokens_out)`
-    returns the maximum price in USD; without it, money is counted but cannot be reserved.
+    returns the maximum price in USD; without it, costs are counted but cannot be reserved.
     `overhead` is the number of tokens sent with each prompt besides its text (tool definitions).
     `prompt_factor` and `reply_factor` are billed tokens per estimated token.
 
@@ -152,14 +152,14 @@ class Budget:
         self.started = self.clock()
 
     def begin_step(self) -> int:
-        """Count a step; return its number. Raises `LimitReached` if only the reserve is left."""
+        """Count a step and return its number. Raises `LimitReached` if only the reserve is left."""
         if self.steps_left <= 0:
             raise LimitReached("steps")
         if self.max_seconds is not None and self.elapsed() >= self.max_seconds * (
             1 - RESERVE_SHARE
         ):
             raise LimitReached("timeout")
-        # With a free model, a budget of zero is allowed: only money actually spent ends a run.
+        # A budget of zero is allowed with a free model: only money actually spent ends a run.
         available = None if self.max_usd is None else self.max_usd * (1 - RESERVE_SHARE)
         if available is not None and self.spent_usd > 0 and self.spent_usd >= available:
             raise LimitReached("budget")
@@ -226,10 +226,10 @@ class Budget:
             root.reply_factor = max(root.reply_factor, usage.output_tokens / reply)
 
     def part(self, parts: int, max_steps: int, place: str = "") -> Budget:  # noqa: ARG002 - for replays
-        """Return the budget for one of `parts`: equal shares of steps and money, and all the time.
+        """Return a budget for one of `parts`: equal shares of steps and money, and the full time.
 
-        One part combines the results and takes no steps, so the others share the steps. `place`
-        names the loop that spends it.
+        One part combines the results and takes no steps, so the other parts share the steps.
+        `place` names the loop that spends the budget.
         """
         max_usd = None
         if self.max_usd is not None:

@@ -1,4 +1,4 @@
-"""Calls a model within the budget and records each request and reply under its step id."""
+"""Calls a model within the budget, and records each request and reply under its step id."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ModelClient:
-    """One conversation with a model; the journal gets the new messages of each request."""
+    """One conversation with a model; each request's new messages are recorded in the journal."""
 
     model: Model
     system: str
@@ -41,7 +41,7 @@ class ModelClient:
         *,
         final: bool = False,
     ) -> ModelReply:
-        """Call the model; `fitted` are the messages to send, `whole` those before fitting.
+        """Call the model with the messages `fitted`; `whole` are the same before fitting.
 
         First reserves the maximum price of the call, which limits the reply; the `final` call may
         use the reserve. Raises `ModelError`, or `LimitReached` if the budget is too small.
@@ -80,7 +80,7 @@ class ModelClient:
         try:
             async with asyncio.timeout(seconds):
                 return await self.ask(place, messages, final=final)
-        except ReplayDiverged:  # this is not a failed request
+        except ReplayDiverged:  # the replay failed, not the request
             raise
         except (ResearchError, TimeoutError) as error:
             self.record("note", place, text=f"{failure}: {error_text(error)}")

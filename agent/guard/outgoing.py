@@ -1,15 +1,15 @@
-"""Decides what a run may send after it has read private text, depending on who can read it (sinks).
+"""Decides what a run may send after it has read private text, depending on the recipient (sink).
 
 Until private text is read, everything may be sent. Afterwards:
 
-- A search query is read by the configured search engines. It may contain any words, but keys,
+- Search queries are read by the configured search engines. They may contain any words, but keys,
   e-mail addresses, long numbers, and long verbatim passages of private text are withheld.
-- A URL is read by its host. It must have been seen, or be built from a seen URL with words from the
-  question. Each followed link is a choice; choices are counted in bits per site.
-- Text that is typed, chosen or passed to a site or tool is read by it. It must consist of the
-  user's own words, or of a few words that the site itself showed.
+- A URL is read by its host. The run must have seen the URL, or one from which it can be built with
+  words from the question. Each followed link is a choice; choices are counted in bits per site.
+- Text that is typed, selected or passed to a site or tool is read by that site or tool. It must
+  consist of the user's own words, or of a few words that the site itself showed.
 
-Encoding, splitting or translating text makes no difference, except for key-like strings.
+The same rules apply to text that was encoded, split or translated, except for key-like strings.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 MAX_BITS: Final = 100
 """Maximum bits that a site may learn from choices (followed links, clicked points): less than a
-128-bit key, enough for a dozen pages of a large site."""
+128-bit key, but enough for a dozen pages of a large site."""
 MAX_SHOWN_WORDS: Final = 10
 """Maximum number of words per run that the user did not write but the site showed."""
 POINT_BITS: Final = 20.0
@@ -46,12 +46,12 @@ POINT_BITS: Final = 20.0
 _NUMBER_BITS = 10.0
 """Bits of information in a number of up to three digits in a built URL, such as a page number."""
 _MIN_DIGITS = 7
-"""Minimum digits of a number that can identify a person: phone, card, account."""
-_MIN_KEY, _MIN_CHARACTERISTIC_KEY, _LONG_KEY = 8, 12, 20
+"""Minimum number of digits that can identify a person: phone, card or account numbers."""
+_MIN_KEY, _MIN_CHARACTERISTIC_KEY, _MIN_SINGLE_CASE_KEY = 8, 12, 20
 """Minimum length of a key in private text, of a key elsewhere, and of a single-case key."""
 _MIN_KEY_CLASS_CHANGES = 0.3
 """Minimum share of a key's characters at which the character class (lower case, capitals, digits)
-changes. In identifiers such as HikariPool-1 it is below a fifth.
+changes. In identifiers such as HikariPool-1, it is below a fifth.
 """
 _MIN_QUOTED_WORDS = 12
 """Minimum number of consecutive words that count as a quotation of private text."""
@@ -61,7 +61,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _EMAIL = re.compile(r"[^\s<>()\",;:@]+@(?:[\w-]+\.)*[^\W\d_]{2,}")
 _NUMBER = re.compile(r"\d(?:(?:[ .\-/()]{1,2}|,)?\d)+")
 _DATES = re.compile(
-    r"(?:1\d|20)\d\d\D{1,2}(?:1\d|20)\d\d"  # from year to year
+    r"(?:1\d|20)\d\d\D{1,2}(?:1\d|20)\d\d"  # a range of years
     r"|(?:1\d|20)\d\d\D\d{1,2}\D\d{1,2}|\d{1,2}\D\d{1,2}\D(?:1\d|20)\d\d"
 )
 _PART_SEPARATOR_RE = re.compile(r"[\s./\\,;:!?()\[\]{}\"'“”<>=]+")
@@ -79,7 +79,7 @@ _OWNER_NAMES = {
 
 
 class Sink(StrEnum):
-    """Who can read the text that a tool sends."""
+    """The recipient that can read the text that a tool sends."""
 
     QUERY = "query"
     ADDRESS = "address"
@@ -91,9 +91,9 @@ class Sink(StrEnum):
 class Sent:
     """Text that a call sends, as declared by its tool.
 
-    `continues` means that it is appended to previously typed text. `bits` is for choices without
-    text, such as a clicked point. `field` is the argument that holds a query, which can be sent
-    without its withheld parts.
+    `continues` means that it is appended to previously typed text. `bits` is the information in a
+    choice without text, such as a clicked point. `field` is the name of the argument that contains
+    a query, which can be sent without its withheld parts.
     """
 
     sink: Sink
@@ -115,7 +115,7 @@ class Outgoing:
     """Decides what a run may send, and keeps track of what it has sent.
 
     The methods return the reason for a refusal, or "" if the text may be sent. `private_search` is
-    the setting for users who do not trust their search engine.
+    a setting for users who do not trust their search engine.
     """
 
     provenance: Provenance = field(default_factory=Provenance)
@@ -130,7 +130,7 @@ class Outgoing:
     # Checks of search queries.
 
     def query(self, text: str, redactor: Redactor | None = None) -> tuple[str, list[Withheld]]:
-        """Return the query that may be sent, or "", and the withheld parts."""
+        """Return the part of a query that may be sent, or "", and the withheld parts."""
         kept, withheld = list[str](), list[Withheld]()
         for piece in text.split():
             if redactor is not None and redactor.text(piece) != piece:
@@ -140,7 +140,7 @@ class Outgoing:
             else:
                 kept.append(piece)
         rest = " ".join(kept) if withheld else text
-        # The parts of a number or a key may be separated by words or spaces.
+        # A number or key may be split by words or spaces.
         is_checked = (
             self.provenance.private_for(SEARCH_SITE) and rest not in self._approved[SEARCH_SITE]
         )
@@ -152,7 +152,7 @@ class Outgoing:
         return (rest if _WORD.search(rest) else ""), withheld
 
     def _why_withheld(self, piece: str, kept: list[str]) -> str:
-        """Return why a piece of a query is withheld; `kept` are the pieces before it."""
+        """Return why a piece of a query is withheld; `kept` contains the pieces before it."""
         read = self.provenance
         if not read.private_for(SEARCH_SITE) or piece in self._approved[SEARCH_SITE]:
             return ""
@@ -173,7 +173,7 @@ class Outgoing:
         return ""
 
     def _is_public(self, text: str) -> bool:
-        """Return whether a string is in the question or in public text; numbers in any spacing."""
+        """Return whether a string is in the question or public text; ignores spaces in numbers."""
         pattern = re.escape(text)
         if not any(map(str.isalpha, text)):
             pattern = r"[ .,\-/()]{0,2}".join(_letters_and_digits(text))
@@ -181,9 +181,9 @@ class Outgoing:
         return any(map(search, self.provenance.texts_of(Kind.USER, Kind.WEB)))
 
     def _owner(self, text: str) -> Kind | None:
-        """Return the owner of a number, key or e-mail address, ignoring signs and spaces.
+        """Return the owner of a number, key or e-mail address, ignoring punctuation and spaces.
 
-        None if it is also public.
+        Returns None if it also occurs in public text.
         """
         plain, read = _letters_and_digits(text), self.provenance
         digits = "".join(filter(str.isdigit, plain))
@@ -201,12 +201,12 @@ class Outgoing:
         return None
 
     def _quoted_owner(self, text: str) -> Kind | None:
-        """Return the owner of the text from which the end of a query quotes a long passage."""
+        """Return the owner of the private text that the end of a query quotes at length."""
         tail, weight = list[str](), 0.0
         for piece in reversed(_decoded(text).split()):
             found = words(piece)
             tail += reversed(found)
-            # A name such as django.utils.timezone counts as one word, as do two Chinese characters.
+            # A name such as django.utils.timezone counts as one word; so do two Chinese characters.
             weight += max(1.0, len(_UNSPACED_CHARACTER.findall(piece)) / 2) if found else 0.0
             if weight >= _MIN_QUOTED_WORDS:
                 break
@@ -253,7 +253,7 @@ class Outgoing:
     def _bits_of_built_url(self, url: Url, like: Url) -> float | None:
         """Return the bits of a URL that differs from a seen one only in words from the question.
 
-        None if it differs otherwise.
+        Returns None if there are other differences.
         """
         parts, seen = url.path.split("/"), like.path.split("/")
         values, seen_values = (
@@ -268,7 +268,9 @@ class Outgoing:
             plain = _decoded(part).replace("_", " ").replace("-", " ")
             if plain.isascii() and plain.isdigit() and len(plain) <= 3:
                 bits += _NUMBER_BITS
-            elif _has_odd_signs(part) or self._words_not_from_user(plain, site_of(url.href)):
+            elif _has_unusual_separators(part) or self._words_not_from_user(
+                plain, site_of(url.href)
+            ):
                 return None
             else:
                 bits += self._literal_bits(plain)
@@ -282,13 +284,13 @@ class Outgoing:
         if not read.private_for(site):
             return ""
         plain = _decoded(text)
-        if _has_odd_signs(plain):
+        if _has_unusual_separators(plain):
             return "it contains characters that could be an encoded message"
         others = self._words_not_from_user(plain, site)
         shown = read.shown_stems(site) if others else set()
         for word in others:
             if not shown.issuperset(read.stems(word)):
-                return f"“{word}” is not in the question{self._also_in(word)}"
+                return f"“{word}” is not in the question{self._private_source(word)}"
         if self._shown_words + len(others) > MAX_SHOWN_WORDS:
             return f"{MAX_SHOWN_WORDS} words that are not in the question have already been sent"
         # A site that the user named may receive the question's words.
@@ -299,7 +301,7 @@ class Outgoing:
         return ""
 
     def refusal_of_keys(self, text: str, site: str) -> str:
-        """Check keys to press; together with the keys pressed before, they form one text.
+        """Check keys to be pressed, together with the keys that were pressed before.
 
         An unfinished word must be a prefix of one of the user's words.
         """
@@ -351,7 +353,7 @@ class Outgoing:
         return others
 
     def _literal_bits(self, text: str) -> float:
-        """Return the bits needed to select `text` from the user's words, as sequences in order."""
+        """Return the bits needed to encode `text` as word sequences from the user's text."""
         own = _join_words(" ".join(self.provenance.texts_of(Kind.USER)))
         vocabulary = max(2, own.count(" "))
         runs, run = 0, " "
@@ -361,8 +363,8 @@ class Outgoing:
                 runs, run = runs + 1, f" {word} "
         return 2 * math.log2(vocabulary) * (runs + 1)
 
-    def _also_in(self, word: str) -> str:
-        """Name the private text that contains a word, for use in a refusal reason."""
+    def _private_source(self, word: str) -> str:
+        """Name the kind of private text that contains a word, for the reason of a refusal."""
         stem = stem_in(self.provenance.language, word.casefold())
         for kind, _, text in self.provenance.texts:
             if kind in PRIVATE_KINDS and stem in self.provenance.stems(text):
@@ -377,13 +379,13 @@ def _decoded(text: str) -> str:
     return unicodedata.normalize("NFKC", html.unescape(text))
 
 
-def _has_odd_signs(text: str) -> bool:
+def _has_unusual_separators(text: str) -> bool:
     return not all(_WORD_GAP_RE.fullmatch(gap) for gap in _WORD.split(text))
 
 
 @lru_cache(maxsize=64)
 def _join_words(text: str) -> str:
-    """Return the words of `text` separated by single spaces, to search for word sequences."""
+    """Return the words of `text` separated by single spaces, for finding word sequences."""
     return f" {' '.join(words(text))} "
 
 
@@ -404,9 +406,10 @@ def _identifiers(text: str) -> Iterator[str]:
 
 
 def _is_key(text: str, least: int = _MIN_CHARACTERISTIC_KEY) -> bool:
-    """Return whether a string mixes character classes like a key, a token or encoded data.
+    """Return whether a string mixes character classes as keys, tokens and encoded data do.
 
-    A capital before a lower-case letter is not a change, so camel-case names have few changes.
+    What matters is the number of changes between classes. A change from a capital to a lower-case
+    letter is not counted, so camel-case names have few.
     """
     plain = "".join(filter(str.isalnum, text))
     if not plain.isascii() or len(plain) < least:
@@ -416,6 +419,6 @@ def _is_key(text: str, least: int = _MIN_CHARACTERISTIC_KEY) -> bool:
     if len(set(classes)) == 3 and len(pairs) > _MIN_KEY_CLASS_CHANGES * len(plain):
         return True
     longest = max(re.findall(r"[^\W_]+", text), key=len, default="")
-    if len(longest) < _LONG_KEY or longest.isalpha():
+    if len(longest) < _MIN_SINGLE_CASE_KEY or longest.isalpha():
         return False
     return longest.isupper() or longest.isdigit() or sum("d" in pair for pair in pairs) >= 2

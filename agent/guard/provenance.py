@@ -1,9 +1,9 @@
 """Provenance: the origin of all text in a run's model context.
 
-All text that enters the context of a loop is added to the run's only `Provenance`: the first
+A run has one `Provenance`. All text that enters the context of a loop is added to it: the first
 messages by `ContextBuilder`, observations by `ProvenanceCalls`, which handles all tool calls. It
-knows whether private or untrusted text was read, and reports to `agent.guard.outgoing` who wrote a
-word and where a URL was seen. It computes nothing until asked.
+knows whether private or untrusted text was read, and tells `agent.guard.outgoing` who wrote a word
+and where a URL was seen. Everything is computed on demand.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Kind(StrEnum):
-    """The author of some text. A `PAGE` is a web page visible only to the logged-in user."""
+    """The origin of some text. A `PAGE` is a web page that only the logged-in user can see."""
 
     USER = "user"
     WEB = "web"
@@ -41,7 +41,7 @@ class Kind(StrEnum):
 PRIVATE_KINDS = frozenset(set(Kind) - {Kind.USER, Kind.WEB})
 UNTRUSTED_KINDS = frozenset({Kind.WEB, Kind.PAGE, Kind.FILE, Kind.CORPUS, Kind.TOOL})
 SEARCH_SITE = "search"
-"""The "site" that stands for search engines' results and queries."""
+"""The "site" of search results and queries."""
 SERVER = "mcp:"
 """Prefix of the "site" of an MCP server, followed by its name."""
 FUNCTION = "tool:"
@@ -56,7 +56,7 @@ _ARXIV = re.compile(r"^arxiv\.org/(?:abs|pdf)/(\d{4}\.\d{4,5}(?:v\d+)?|[a-z-]+/\
 
 
 class Text(NamedTuple):
-    """Text that was read, its author, and the site that showed it."""
+    """Text that was read, its origin, and the site that showed it."""
 
     kind: Kind
     site: str
@@ -64,16 +64,17 @@ class Text(NamedTuple):
 
 
 class SeenLink(NamedTuple):
-    """Where a URL was shown: the page's site, and the number of links on the page."""
+    """The place where a URL was seen: the page's site, and the number of links on the page."""
 
     site: str
     choices: int
 
 
 def site_of(url: str) -> str:
-    """Return the site (one owner) of a URL: its domain, or "" if it is not a URL.
+    """Return the site of a URL, which has one owner: its domain, or "" if it is not a URL.
 
-    Without a registrable domain (an IP address, a host without a dot) each port is its own site.
+    If there is no registrable domain (an IP address, a host without a dot), each port is a separate
+    site.
     """
     hostname = host(url)
     domain = registrable_domain(hostname)
@@ -81,7 +82,7 @@ def site_of(url: str) -> str:
 
 
 def exact_url(url: str) -> str:
-    """Return a normalised URL including user name and fragment, which can carry words too."""
+    """Return a normalised URL with user name and fragment, which can contain words too."""
     parsed = parse(url)
     return parsed.href if parsed else url
 
@@ -92,11 +93,12 @@ class Provenance:
 
     `shared` contains the kinds that may be sent (`--share`): `KIND` to search engines, tools and
     sites named in the question, `KIND@SITE` also to that site, tool or server. `on_read` is called
-    when a kind and site are first read. `sites` are those where the run is logged in; their pages
-    in the browser are private, like all pages in an `attached` Chrome. `named_hosts` are hosts in
-    the user's settings (`--allow-private`). `links` are URLs linked by pages; `personal_links` are
-    URLs that the user wrote, or that a page of theirs links to on the same site. `read_others`
-    means that this run itself read text by others, rather than only recalling it from memory.
+    when text of a kind is first read from a site. `sites` are those where the run is logged in;
+    their pages in the browser are private, and so are all pages in an `attached` Chrome.
+    `named_hosts` are the hosts in the user's settings (`--allow-private`). `links` maps the URLs
+    seen to where they were seen; `personal_links` are URLs that the user wrote, or that one of
+    their private pages links to on the same site. `read_others` means that this run itself read
+    text by others, rather than only recalling it from memory.
     """
 
     question: str = ""
@@ -125,8 +127,8 @@ class Provenance:
     ) -> None:
         """Add text in the model's context; `url` is its URL, `SEARCH_SITE`, or a tool's site.
 
-        `quoted` means that text from memory or an earlier turn contains other people's words,
-        `recalled` means that this run did not read them itself.
+        `quoted` means that text from memory or an earlier turn quotes others; `recalled` means that
+        this run did not read the text itself.
         """
         site = url if url == SEARCH_SITE or url.startswith((SERVER, FUNCTION)) else site_of(url)
         if kind is Kind.PAGE and not url.startswith(("http", "file:")):
@@ -165,15 +167,15 @@ class Provenance:
             if kind is Kind.USER or (kind is Kind.PAGE and site_of(address) == site):
                 self.personal_links.add(exact)
 
-    # Who reads and writes text.
+    # Checking what was read and what may be sent.
 
     @property
     def untrusted(self) -> bool:
-        """Whether anything by others was read; even an empty page counts."""
+        """Whether anything written by others was read; even an empty page counts."""
         return any(kind in UNTRUSTED_KINDS for kind, _ in self.read)
 
     def private_for(self, site: str) -> bool:
-        """Return whether anything private was read, other than from this site itself."""
+        """Return whether the run has read private text that this site may not receive."""
         return any(
             kind in PRIVATE_KINDS
             and not self.is_shared(kind, site)
@@ -200,7 +202,7 @@ class Provenance:
         )
 
     def is_personal(self, url: str) -> bool:
-        """Return whether a page in the browser may have content for the logged-in user only."""
+        """Return whether a page in the browser may show content only to the logged-in user."""
         return self.attached or registrable_domain(host(url)) in self.sites
 
     # Looking up words.
@@ -210,7 +212,7 @@ class Provenance:
         return [stem_in(self.language, word) for word in words(text)]
 
     def texts_of(self, *kinds: Kind, site: str | None = None) -> Iterator[str]:
-        """Yield the text of these kinds, or of one site."""
+        """Yield the text of these kinds, by default from all sites."""
         for text in self.texts:
             if text.kind in kinds and (site is None or text.site == site):
                 yield text.text
@@ -229,7 +231,7 @@ class Provenance:
         return self._stems_of("public", (Kind.USER, Kind.WEB))
 
     def _stems_of(self, name: str, kinds: Iterable[Kind], site: str | None = None) -> set[str]:
-        """Return the stems of some text, cached per text."""
+        """Return the stems in text of these kinds, cached under `name`."""
         done, found = self._stems.get(name, (0, set[str]()))
         wanted = frozenset(kinds)
         for text in self.texts[done:]:
@@ -241,7 +243,7 @@ class Provenance:
     # Looking up addresses.
 
     def link_to(self, url: str) -> SeenLink | None:
-        """Return where exactly this URL was seen, or None."""
+        """Return where this exact URL was seen, or None."""
         exact = exact_url(url)
         if known := self.links.get(exact):
             return known
@@ -260,7 +262,7 @@ class Provenance:
                 _contains_url(form, text.text) for form in (whole | forms if is_open else whole)
             ):
                 many = max(text.text.count("://"), text.text.count(site_of(url)), 1)
-                # The user, their files and their engines do not offer hostile choices.
+                # Links from the user, their files and their engines are not hostile choices.
                 return SeenLink(text.site if text.kind is Kind.WEB else "", many)
         return None
 
@@ -291,7 +293,7 @@ class Provenance:
 def _contains_url(part: str, text: str, *, inside: bool = False) -> bool:
     """Return whether `text` contains a URL, and not merely as part of a longer URL.
 
-    `inside`: a site may also be part of a URL, before its path or after a subdomain.
+    With `inside`, the URL may be a site in a longer URL, before its path or after a subdomain.
     """
     if part not in text:
         return False

@@ -1,7 +1,7 @@
 """Redacts secrets in text, including streamed text, in any common encoding.
 
 The secrets are the values of environment variables whose names suggest keys or passwords, including
-the model keys. Pages, models and logs never need them.
+the model keys. Pages, models and logs do not need to contain them.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 PLACEHOLDER = "[redacted]"
 MIN_SECRET_CHARS = 8
-"""Minimum length in characters of a secret from the environment, and of a secret that is redacted
-inside words: shorter ones occur by chance."""
+"""Minimum length in characters of a secret from the environment, and of one that is redacted inside
+words: shorter ones occur by chance."""
 _SECRET_NAME = re.compile(
     r"(?i)(?:^|_)(?:api_?)?(?:key|token|secret|passw(?:or)?d|passphrase|credentials?|pat)(?:_|$)"
 )
 _NON_SECRET_RE = re.compile(r"[a-z]+|[A-Z][a-z]+|[A-Z]+|[\d.]+|/.*|.* .*", re.DOTALL)
-"""Matches values of such variables that are not secrets: words, numbers, paths and sentences."""
+"""Matches values of such variables that are not secret: words, numbers, paths and sentences."""
 _LETTER = r"[^\W_]"
 _TOKEN_START = rf"(?:(?<!{_LETTER})|(?<=%[0-9A-Fa-f]{{2}})|(?<=\\[nrt]))"
-"""Where a token begins, including after an escaped character in a URL or in JSON."""
+"""Matches the start of a token, also after an escaped character in a URL or in JSON."""
 _TOKEN_CONTEXT_CHARS = 3
 """Number of characters before a position that decide whether a token begins there."""
 
@@ -56,12 +56,12 @@ class Redactor:
             self.__dict__.pop(cached, None)
 
     def add(self, secret: str) -> None:
-        """Add a secret; a short one is redacted only as a complete token."""
+        """Add a secret; if it is short, it is redacted only as a complete token."""
         self._set_spellings([*self._spellings, secret, *spellings(secret)])
 
     def text(self, text: str, start: int = 0, end: int | None = None) -> str:
-        """Redact secrets in `text`, or in its part from `start` to `end`."""
-        # Searching for each spelling is much faster than using the pattern, which is rarely needed.
+        """Redact secrets in `text`, or only from `start` to `end`."""
+        # Searching for each encoding is much faster than the pattern, which is rarely needed.
         if not any(form in text for form in self._spellings):
             return text[start:end]
         pieces: list[str] = []
@@ -83,7 +83,7 @@ class Redactor:
         return value
 
     def safe_until(self, text: str) -> int:
-        """Return how much of an unfinished text can be shown.
+        """Return how many characters of unfinished text can be shown.
 
         The rest could be the start of a secret.
         """
@@ -111,7 +111,7 @@ class Redactor:
 
 
 def _form_pattern(form: str) -> str:
-    """Return the pattern that matches a spelling; a short one must be a complete token."""
+    """Return the pattern that matches an encoded secret; if short, it must be a complete token."""
     pattern = re.escape(form)
     if len(form) < MIN_SECRET_CHARS:
         before = _TOKEN_START if form[:1].isalnum() else ""
@@ -121,12 +121,12 @@ def _form_pattern(form: str) -> str:
 
 
 class StreamRedactor:
-    """Redacts streamed text; a possible start of a secret is held back."""
+    """Redacts streamed text; holds back text that could be the start of a secret."""
 
     def __init__(self, redactor: Redactor, on_text: Callable[[str | None], None]) -> None:
         self._redactor = redactor
         self._on_text = on_text
-        self._before = ""  # the end of the text passed on so far
+        self._before = ""  # the end of the text that was passed on
         self._held = ""
 
     def __call__(self, piece: str | None) -> None:
@@ -139,7 +139,7 @@ class StreamRedactor:
             self._pass_on(text, self._redactor.safe_until(text))
 
     def end(self) -> None:
-        """Pass on the held-back text, since the text is complete."""
+        """Pass on the text that was held back, since the stream is complete."""
         self._pass_on(self._held, len(self._held))
 
     def _pass_on(self, text: str, safe: int) -> None:
@@ -168,7 +168,7 @@ def spellings(secret: str) -> set[str]:
     }
     for offset in range(3):
         encoded = base64.b64encode(b"\0" * offset + raw).decode().rstrip("=")
-        # Some bits of the first and last characters belong to the surrounding text.
+        # Some bits of the first and last characters encode the surrounding text.
         end = len(encoded) if (offset + len(raw)) % 3 == 0 else len(encoded) - 1
         inner = encoded[(0, 2, 3)[offset] : end]
         forms |= {inner, inner.replace("+", "-").replace("/", "_")}

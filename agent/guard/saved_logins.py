@@ -1,8 +1,8 @@
 """Sessions on sites where the user has logged in, encrypted and saved by name.
 
-A session consists of a site's cookies and storage, in Playwright's format. It is encrypted in a
-file in the data folder; its key is in the secret store (the system keyring, or a private file), so
-the file alone is useless.
+A session consists of a site's cookies and storage, in Playwright's format. It is saved in an
+encrypted file in the data folder. The file alone is useless, since its key is in the secret store
+(the system keyring, or a private file).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NONCE_BYTES: Final = 12  # the nonce size specified for AES-GCM
 
 @dataclass(frozen=True, slots=True)
 class SavedLogin:
-    """A saved session. `expires` is when its last cookie expires, 0 if unknown."""
+    """A saved session. `expires` is the time when its last cookie expires; 0 if unknown."""
 
     name: str
     origin: str
@@ -67,7 +67,7 @@ class SavedLogins:
         return self._row(name)
 
     def origins(self, names: Sequence[str]) -> dict[str, str]:
-        """Return session names by the site that each belongs to."""
+        """Return a mapping from sites to the names of their sessions."""
         return {registrable_domain(host(self.find(name).origin)): name for name in names}
 
     def put(self, name: str, url: str, state: dict[str, Any]) -> SavedLogin:
@@ -83,7 +83,7 @@ class SavedLogins:
         if not own["cookies"] and not own["origins"]:
             raise UsageError(
                 f"{origin(url)} did not store a session",
-                hint="Log in in that window before you continue.",
+                hint="Log in to the site in the browser window before you continue.",
             )
         key = self._keys.value(name) or base64.b64encode(secrets.token_bytes(32)).decode()
         nonce = secrets.token_bytes(_NONCE_BYTES)
@@ -99,9 +99,9 @@ class SavedLogins:
         return self._row(name)
 
     def state(self, name: str) -> dict[str, Any]:
-        """Decrypt a session; raises `UsageError` if its key or file is missing or wrong."""
+        """Decrypt a session; raises `UsageError` if its key or file is missing or invalid."""
         row, key = self.find(name), self._keys.value(name)
-        hint = f"Save it again: research login {name} {row.origin}"
+        hint = f"Save the login again: research login {name} {row.origin}"
         if key is None:
             raise UsageError(
                 f"the key for the login {name!r} is not in the secret store", hint=hint
@@ -123,7 +123,7 @@ class SavedLogins:
         return state
 
     def remove(self, name: str) -> bool:
-        """Delete a session and its key; False if there is none with that name."""
+        """Delete a session and its key; returns False if there is none with that name."""
         self._file(name).unlink(missing_ok=True)
         return self._keys.remove(name)
 
@@ -143,21 +143,21 @@ class LoginsInUse:
         self._names = names
 
     def state(self) -> dict[str, Any]:
-        """Decrypt the sessions into one storage state; raises the same `UsageError` as for one."""
+        """Decrypt the sessions into one storage state; raises `UsageError` if that fails."""
         return merge_states([self._saved.state(name) for name in self._names])
 
     def renew(self, state: dict[str, Any]) -> None:
-        """Save the sessions from a browser's state, with renewed cookies."""
+        """Save the sessions again from a browser's state, with renewed cookies."""
         for name in self._names:
-            with suppress(UsageError):  # the site stores nothing any more: it has logged out
+            with suppress(UsageError):  # nothing is stored any more: the site logged the user out
                 self._saved.put(name, self._saved.find(name).origin, state)
 
     def belongs(self, url: str) -> bool:
-        """Whether an address belongs to the site of one of the sessions."""
+        """Return whether an address belongs to the site of one of the sessions."""
         return any(_is_of_site(host(url), own) for own in self._addresses)
 
     def without(self, state: dict[str, Any]) -> dict[str, Any]:
-        """Return a storage state without the data of the sessions' sites."""
+        """Return a storage state without the data that belongs to the sessions' sites."""
         return _select(
             state, lambda name: not any(_is_of_site(name, url) for url in self._addresses)
         )
@@ -168,7 +168,7 @@ class LoginsInUse:
 
 
 def filter_state_by_site(state: dict[str, Any], url: str) -> dict[str, Any]:
-    """Return the part of a browser's storage state that belongs to the site of an address."""
+    """Return the part of a browser's storage state that belongs to an address's site."""
     return _select(state, lambda name: _is_of_site(name, url))
 
 
@@ -194,7 +194,7 @@ def merge_states(states: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _associated_data(name: str, url: str) -> bytes:
-    """Return the associated data: a session cannot be decrypted under another name or origin."""
+    """Return the associated data, which prevents decryption under another name or origin."""
     return f"{name} {origin(url)}".encode()
 
 

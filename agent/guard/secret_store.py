@@ -1,7 +1,7 @@
 """Stores named values: provider keys, and secrets that are typed into pages by name.
 
 Values are stored in the system keyring if the package `keyring` is installed and finds one,
-otherwise in a file that only its owner can read. Names and metadata are always in the file.
+otherwise in a file that only its owner can read. Names and metadata are always stored in the file.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FILE: Final = "secrets.json"
 TOTP: Final = "totp"
 MIN_KEY_BITS: Final = 80
-"""Minimum number of bits in a key for one-time codes; many sites use 16 base32 letters."""
+"""Minimum bits in a key for one-time codes; many sites use 16 base32 letters (80 bits)."""
 
 
 class ValueStore:
@@ -64,7 +64,7 @@ class ValueStore:
         return None if found is None else str(found)
 
     def remove(self, name: str) -> bool:
-        """Delete a value; False if the name is unknown.
+        """Delete a value; returns False if the name is unknown.
 
         Its row is deleted even if the keyring fails.
         """
@@ -90,7 +90,7 @@ class KeyringWarning(UserWarning):
 
 
 def _with_keyring(method: str, *arguments: str) -> tuple[bool, Any]:
-    """Call a keyring method for our values; returns whether it succeeded, and its result.
+    """Call a keyring method for Urchin's values; returns whether it succeeded, and its result.
 
     A locked or broken keyring causes a `KeyringWarning`; no command fails because of it.
     """
@@ -108,8 +108,9 @@ def _with_keyring(method: str, *arguments: str) -> tuple[bool, Any]:
 def _backend() -> Any | None:
     """Return the keyring backend, or None if `keyring` is not installed or has none.
 
-    Servers and containers often have none: `fail` and `null` store nothing. The files of
-    `keyrings.alt` are no safer than ours, and its encrypted file prompts for a password.
+    Servers and containers often have none: their backends `fail` and `null` store nothing. The
+    files of `keyrings.alt` are no safer than Urchin's own, and its encrypted file prompts for a
+    password.
     """
     try:
         keyring = import_module("keyring")
@@ -155,7 +156,7 @@ def _one_time_code(key: str) -> str:
 
 
 class SecretStore:
-    """The secrets in a data folder. Each is typed only on its origin and never shown."""
+    """The secrets in a data folder. Each is typed only on its origin's pages and never shown."""
 
     def __init__(self, data: Path) -> None:
         self._stored = ValueStore(data / FILE)
@@ -182,16 +183,16 @@ class SecretStore:
         self._stored.put(name, value, origin=origin(url), **kind)
 
     def is_one_time_code(self, name: str) -> bool:
-        """Whether a secret is a key for one-time codes."""
+        """Return whether a secret is a key for one-time codes."""
         return self._stored.rows().get(name, {}).get("kind") == TOTP
 
     def value(self, name: str, url: str) -> str | None:
-        """Return a secret if its origin matches that of `url`; otherwise, or if unknown, None."""
+        """Return a secret; None if it is unknown or its origin differs from that of `url`."""
         if not url or origin(url) != self.origins().get(name):
             return None
         value = self._stored.value(name)
         return _one_time_code(value) if value and self.is_one_time_code(name) else value
 
     def remove(self, name: str) -> bool:
-        """Delete a secret; False if the name is unknown."""
+        """Delete a secret; returns False if the name is unknown."""
         return self._stored.remove(name)

@@ -1,8 +1,8 @@
 """Fits the conversation into the model's context window before each call.
 
 Between two compactions, messages are only appended, so that the provider's prompt cache stays
-valid. At the high-water mark, enough is cut to make room for several steps. Old steps are replaced
-with the model's summary, or with their first words and outcomes.
+valid. When the conversation reaches the high-water mark, enough is cut to make room for several
+steps. Old steps are replaced with the model's summary, or with their first words and outcomes.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _HIGH_WATER = 3 / 4
 """Maximum share of the window for the conversation; the rest is for the system prompt, tool
 definitions and the answer."""
 _LOW_WATER = 1 / 2
-"""Share of the high-water mark left after a compaction, which frees room for several long pages."""
+"""Share of the high-water mark that a compaction leaves, to make room for several long pages."""
 FIRST_STEPS = 2
-"""Number of first steps that are cut last, since they show the approach to the question."""
+"""Number of first steps, which are cut last because they show how the question was approached."""
 LAST_STEPS = 5
-"""Number of newest steps that are cut only if cutting older ones is not enough."""
+"""Number of newest steps, which are cut only if cutting older ones is not enough."""
 IMAGE_TOKENS = 2_000
 """Tokens counted for a screenshot of 1280 × 900; providers count 1,100 to 1,900."""
 NOTES_UNITS = 4_000
@@ -69,7 +69,7 @@ def fit_opening(messages: Sequence[Message]) -> list[Message]:
 class Window:
     """The window of one conversation; `high` and `low` are its watermarks, in tokens.
 
-    It stores cuts, so that a cut message stays cut in later requests.
+    It remembers its cuts, so that a cut message stays cut in later requests.
     """
 
     high: int = int(CONTEXT_WINDOW * _HIGH_WATER)
@@ -84,9 +84,10 @@ class Window:
         return cls(high, int(high * _LOW_WATER))
 
     def fit(self, messages: Sequence[Message], question: int) -> list[Message]:
-        """Return the messages to send, with old ones cut as needed.
+        """Return the messages to send; old ones are cut if necessary.
 
-        `question` is the index of the question. It and the newest observation are never cut.
+        `question` is the index of the question. The question and the newest observation are never
+        cut.
         """
         fitted = self._apply_cuts(messages)
         for index, shorter in self._new_cuts(fitted, question).items():
@@ -97,10 +98,10 @@ class Window:
     def narrow(
         self, fitted: Sequence[Message], question: int, system: int, limit: int | None
     ) -> list[Message]:
-        """Cut a conversation that an endpoint rejected as too long; later ones get the same size.
+        """Cut a conversation that an endpoint rejected as too long; later ones are limited too.
 
-        `system` is the size of the system prompt in tokens, `limit` the endpoint's window, or None
-        if unknown. If cutting old messages is not enough, the newest is cut as well.
+        `system` is the size of the system prompt in tokens, `limit` the endpoint's window (None:
+        unknown). If cutting old messages is not enough, the newest one is cut as well.
         """
         total = sum(tokens(message.content) for message in fitted)
         room = total if limit is None else int(limit * _HIGH_WATER) - system
@@ -150,7 +151,7 @@ class Window:
         self._sizes[index] = tokens(shorter)
 
     def _apply_cuts(self, messages: Sequence[Message]) -> list[Message]:
-        """Return the messages with earlier cuts, and with only the newest images."""
+        """Return the messages with the cuts made so far, and with only the newest images."""
         newest = max((n for n, message in enumerate(messages) if message.images), default=-1)
         fitted = list(messages)
         for n, message in enumerate(messages):
@@ -159,7 +160,7 @@ class Window:
                 fitted[n] = replace(message, content=self._cut.get(n, bare), images=())
             elif n in self._cut:
                 fitted[n] = replace(message, content=self._cut[n])
-        # Messages are only ever appended, so each is measured once.
+        # Messages are only appended, so each is measured once.
         self._sizes += [tokens(m.content) for m in fitted[len(self._sizes) :]]
         return fitted
 
@@ -172,8 +173,7 @@ def _cutting_order(messages: Sequence[Message], question: int) -> Iterator[int]:
     snapshots = [i for i, m in enumerate(messages) if m.role == "user" and _begins_with_page(m)]
     newest_snapshot = max(snapshots, default=0)
     yield from (i for i in observed if _is_page(messages[i]) and i < newest_snapshot)
-    # 2. Old steps. The number kept is one less than LAST_STEPS, since the newest step is not in
-    # `observed`.
+    # 2. Old steps. Only LAST_STEPS - 1 are kept here, since the newest step is not in `observed`.
     yield from observed[FIRST_STEPS : 1 - LAST_STEPS]
     # 3. The messages before the question.
     yield from range(question)
@@ -191,7 +191,7 @@ def _is_page(message: Message) -> bool:
 
 
 def _begins_with_page(message: Message) -> bool:
-    """Return whether the first result of a message shows the open page."""
+    """Return whether a message's first result shows the open page."""
     return bool(message.observations) and message.observations[0].tool in _PAGE_TOOLS
 
 

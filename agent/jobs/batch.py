@@ -1,7 +1,8 @@
-"""Batches: the questions in a file, queued under content-based ids, with results as files.
+"""Batches: the questions in a file, queued with content-based ids, and their result files.
 
 Results are in file order and contain nothing that differs between runs (times, run ids), so that an
-interrupted batch writes the same bytes as an uninterrupted one. All other fields are in `runs.csv`.
+interrupted and resumed batch writes the same bytes as an uninterrupted one. The remaining fields
+are in `runs.csv`.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class BatchItem:
 def read_batch(path: Path, flags: Mapping[str, Any]) -> list[BatchItem]:
     """Read questions: one per line, or .csv, .jsonl and .yaml files with a `question` field.
 
-    Other fields are flags of the question, with underscores; they override `flags`. Raises a
+    Other fields are flags for the question, with underscores; they override `flags`. Raises a
     `UsageError` that names the line or row.
     """
     try:
@@ -80,7 +81,7 @@ def read_batch(path: Path, flags: Mapping[str, Any]) -> list[BatchItem]:
             load_options(options)
         except UsageError as error:
             raise UsageError(f"{path}, {where}: {error}", hint=error.hint) from error
-        # If its text or flags are edited, a question is a new job.
+        # A question whose text or flags are edited becomes a new job.
         content = json.dumps([question, options], sort_keys=True, ensure_ascii=False)
         digest = hashlib.sha256(content.encode()).hexdigest()[:12]
         same[digest] = same.get(digest, 0) + 1
@@ -92,7 +93,7 @@ def read_batch(path: Path, flags: Mapping[str, Any]) -> list[BatchItem]:
 
 
 def _rows(path: Path, text: str) -> Iterator[tuple[str, Any]]:
-    """Yield the rows of a file, each with its location as text."""
+    """Yield the rows of a file, each with a description of its location."""
     kind = path.suffix.lower()
     if kind == ".csv":
         yield from _csv_rows(path, text)
@@ -130,8 +131,8 @@ def _csv_rows(path: Path, text: str) -> Iterator[tuple[str, Any]]:
 class Batch:
     """The questions in a file, on their own queue; `out` is the results folder.
 
-    The folder identifies the batch: the same folder continues it, a different one starts a new
-    batch.
+    The folder identifies the batch: using the same folder continues the batch, a different folder
+    starts a new one.
     """
 
     def __init__(
@@ -169,7 +170,7 @@ class Batch:
         return sum(job.state == "done" for job in self.jobs())
 
     def delete_jobs(self) -> None:
-        """Delete the jobs so that all questions run again. Their runs are kept."""
+        """Delete the jobs, so that all questions are researched again; existing runs are kept."""
         self._jobs.delete(f"{self.queue}-")
 
     def jobs(self) -> list[Job]:
@@ -178,7 +179,7 @@ class Batch:
         return [known[name] for item in self.items if (name := self._job_id(item)) in known]
 
     def enforce_budget(self, jobs: Sequence[Job], spent: float, budget: float) -> bool:
-        """If the batch budget is spent, cancel jobs not yet started; return whether it is spent."""
+        """Return whether the batch budget is spent; if it is, cancel jobs that have not started."""
         if spent < budget:
             return False
         for job in jobs:
@@ -212,7 +213,7 @@ class Batch:
 
 
 class _BatchResult:
-    """An item with the outcome of its job."""
+    """An item with its job's outcome."""
 
     def __init__(self, item: BatchItem, job: Job | None) -> None:
         self.item = item

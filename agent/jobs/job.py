@@ -1,4 +1,4 @@
-"""Job data: the request, the spec for a worker, the outcome, the public view."""
+"""The data of a job: its request, its spec for a worker, its outcome, and its public view."""
 
 from __future__ import annotations
 
@@ -23,34 +23,35 @@ State = Literal["waiting", "queued", "running", "done", "failed", "cancelled", "
 Lane = Literal["user", "autonomy"]
 FINAL_STATES: Final = frozenset({"done", "failed", "cancelled", "expired"})
 """Final states of a job, unless it is retried."""
-_STATES: Final[dict[str, State]] = {
+_STATES_BY_STATUS: Final[dict[str, State]] = {
     "DELAYED": "waiting",
     "ENQUEUED": "queued",
     "PENDING": "running",
     "CANCELLED": "cancelled",
 }
-"""Job states for DBOS workflow states without a result; any other state means `failed`."""
+"""Job states by DBOS workflow state, for workflows without a result; other states mean `failed`."""
 
 QUEUE: Final = "urchin"
 BASE_DELAY_S, MAX_DELAY_S = 60.0, 3600.0
-"""Backoff in seconds before the second attempt, doubled each time up to the maximum. The first
-value is the reference engine's, the maximum is ours."""
+"""Backoff before the second attempt, in seconds, and its maximum; it doubles with each attempt. The
+first value is the reference engine's.
+"""
 MAX_PRIORITY: Final = 1_000_000
 """Priorities range from minus `MAX_PRIORITY` to plus `MAX_PRIORITY`."""
-_LANE_OFFSET: Final = 4 * MAX_PRIORITY  # more than the range of priorities in a lane
-_ATTEMPT: Final = "~"
+_LANE_OFFSET: Final = 4 * MAX_PRIORITY  # exceeds the range of priorities within a lane
+_ATTEMPT_SEPARATOR: Final = "~"
 
 
 class NoSuchJob(UsageError):
-    """No job, schedule or monitor has this name."""
+    """There is no job, schedule or monitor with this name."""
 
 
 class JobRequest(BaseModel):
-    """The request: the fields that a job keeps from the queue to the public view.
+    """The fields that a job keeps from the queue to the public view.
 
     `question` is the text of an `ask` or `remind` job, or the target of a `monitor` job. `options`
-    are the flags given for the run. `run` is the run's id, the same in every attempt. `after`
-    names jobs whose answers are passed on.
+    are the flags given for the run. `run` is the run's id, the same in every attempt. `after` lists
+    jobs whose answers are passed on to this job.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -91,7 +92,7 @@ class JobSpec(JobRequest):
     @property
     def workflow(self) -> str:
         """The workflow id of this attempt: the job's id, then `ID~2`, `ID~3` and so on."""
-        return self.id if self.attempt == 1 else f"{self.id}{_ATTEMPT}{self.attempt}"
+        return self.id if self.attempt == 1 else f"{self.id}{_ATTEMPT_SEPARATOR}{self.attempt}"
 
     @property
     def rank(self) -> int:
@@ -100,7 +101,7 @@ class JobSpec(JobRequest):
 
 
 class JobOutcome(BaseModel):
-    """The outcome of one attempt; `report` is the run's report, `again` means it will be retried.
+    """The outcome of one attempt; `report` is the run's report, `again` means a retry follows.
 
     `badge` combines the report's status and verdicts.
     """
@@ -146,11 +147,11 @@ class Job(JobRequest):
         """Read an attempt's row."""
         spec, attributes = JobSpec.from_row(row), row.attributes or {}
         outcome = None
-        if row.status == "SUCCESS":  # list rows have no output; the attributes summarise it
+        if row.status == "SUCCESS":  # list rows lack the output; the attributes contain a summary
             outcome = JobOutcome.model_validate(row.output or attributes["outcome"])
-        state: State = outcome.state if outcome else _STATES.get(row.status, "failed")
+        state: State = outcome.state if outcome else _STATES_BY_STATUS.get(row.status, "failed")
         error = outcome.error if outcome else str(row.error or "")
-        if row.status == "CANCELLED":  # the attempt has the reason: the user, a parent job, or time
+        if row.status == "CANCELLED":  # by the user, because of a parent job, or because it expired
             state = attributes.get("state", state)
         elif row.status == "MAX_RECOVERY_ATTEMPTS_EXCEEDED":
             error = "every worker that ran this job died before finishing it"
@@ -178,25 +179,25 @@ def _utc(ms: float | None) -> datetime | None:
 
 def job_id_of(workflow: str) -> str:
     """Return the id of a workflow's job."""
-    return workflow.partition(_ATTEMPT)[0]
+    return workflow.partition(_ATTEMPT_SEPARATOR)[0]
 
 
 def run_id_for(job: str) -> str:
-    """Make a run id for a job with a content-based id: the time and a hash of the id."""
+    """Make a run id for a job with a content-based id, from the time and a hash of that id."""
     digest = hashlib.sha256(job.encode()).hexdigest()[:12]
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{digest}"
 
 
-_UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+_UNIT_SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 
 def parse_duration(text: str) -> float:
-    """Parse `90`, `90s`, `20m`, `2h`, `1d` or `1h30m` as seconds; raises `UsageError`."""
+    """Parse a duration such as `90`, `90s`, `20m` or `1h30m` to seconds; raises `UsageError`."""
     written = text.strip().lower()
     parts = re.findall(r"([\d.]+)([smhdw])", written)
     try:
         if parts and "".join(number + unit for number, unit in parts) == written:
-            seconds = sum(float(number) * _UNITS[unit] for number, unit in parts)
+            seconds = sum(float(number) * _UNIT_SECONDS[unit] for number, unit in parts)
         else:
             seconds = timedelta(seconds=float(written)).total_seconds()
     except (ValueError, OverflowError):

@@ -33,10 +33,10 @@ def check_targets(targets: Iterable[str]) -> None:
 async def deliver_notice(
     job: JobSpec, outcome: Mapping[str, Any], senders: ChannelSenders | None = None
 ) -> list[str]:
-    """Notify a job's targets that it has ended; return the targets that failed, with reasons.
+    """Notify a job's targets that the job has ended; return the targets that failed, with reasons.
 
-    The notice has the same id in every attempt, because a worker may die after sending it and
-    before recording that.
+    The notice has the same id in every attempt, because a worker may die after sending it but
+    before recording this.
     """
     settings = load_options({}, config=True)
     ways = senders(settings) if senders is not None else None

@@ -47,19 +47,20 @@ VERSION: Final = "urchin-1"
 WORKFLOW_NAME: Final = "urchin.job"
 SERIALIZER: Final = DBOSPortableJSON
 POLL_S: Final = 0.25
-"""Seconds between two polls of the queue by a worker; on average, a job waits half as long."""
+"""Seconds between a worker's polls of the queue; on average, a job waits half as long."""
 HEARTBEAT_TIMEOUT_S: Final = 60.0
 """Age of a heartbeat in seconds after which a worker counts as dead, as in DBOS's service."""
 _UNFINISHED_STATES: Final = ("waiting", "queued", "running")
-_UNTIL_RELEASED_S: Final = 20 * 365 * 86400.0
-"""Delay in seconds of a job that waits for others, since DBOS has no such state. `release_waiting`
-ends it."""
+_AWAITING_JOBS_DELAY_S: Final = 20 * 365 * 86400.0
+"""Delay in seconds for a job that waits for others, since DBOS has no such state. `release_waiting`
+ends the delay.
+"""
 
 logging.getLogger("dbos").setLevel(logging.CRITICAL)  # the job reports errors
 
 
 class Jobs:
-    """The jobs in a database. Synchronous, thread-safe, a context manager; see `Jobs.open`."""
+    """The jobs in a database: synchronous, thread-safe, and a context manager; see `Jobs.open`."""
 
     def __init__(self, database: JobsDatabase, data_dir: Path) -> None:
         self.database = database
@@ -69,7 +70,7 @@ class Jobs:
             system_database_url=database.url,
             serializer=SERIALIZER,
             application_name=APP,
-            lazy=True,  # connect on the first call: the tables may not exist yet
+            lazy=True,  # connect on the first call, as the tables may not exist yet
         )
 
     @classmethod
@@ -84,9 +85,8 @@ class Jobs:
         try:
             if jobs._settings.get("version") != VERSION:
                 with FileLock(private_folder(folder / "jobs") / "migration.lock"):
-                    if (
-                        jobs._settings.get("version") != VERSION
-                    ):  # no other process has done it in the meantime
+                    # Another process may have created them in the meantime.
+                    if jobs._settings.get("version") != VERSION:
                         DBOS.migrate(database.url)
                         jobs.register_queue(QUEUE, 4)
                         jobs._settings.put("version", VERSION)
@@ -95,7 +95,7 @@ class Jobs:
         return jobs
 
     def register_queue(self, queue: str, at_once: int | None) -> None:
-        """Create a queue, or set how many jobs a worker runs `at_once`; None keeps the number."""
+        """Create a queue, or set the number of jobs that a worker runs `at_once`, if given."""
         known = self.client.retrieve_queue(queue)
         if known is None:
             self.client.register_queue(
@@ -110,7 +110,7 @@ class Jobs:
         self.database.close()
 
     def __enter__(self) -> Self:
-        """Return the jobs."""
+        """Return this object."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -131,8 +131,8 @@ class Jobs:
     ) -> Job:
         """Add a job; raises `UsageError` for invalid arguments.
 
-        `after` names jobs or runs whose answers are passed on. `ttl` (seconds, or `2h`) is the
-        maximum time to wait before the start, `delay` (s) the minimum. `settings` are fields of
+        `after` lists jobs or runs whose answers are passed on to the job. `ttl` (seconds, or `2h`)
+        is the maximum time until the job starts, `delay` (s) the minimum. `settings` are fields of
         `JobSpec` (`priority`, `retry`, …) and flags of `research`.
         """
         if not question.strip():
@@ -140,7 +140,7 @@ class Jobs:
         fields = {name: settings.pop(name) for name in JobSpec.model_fields.keys() & settings}
         flags = json_flags(settings)
         if fields.get("kind", "ask") == "ask":
-            load_options(flags)  # raises UsageError now, not on a worker
+            load_options(flags)  # raises UsageError immediately rather than on a worker
         check_targets(notify)
         if ttl is not None:
             wait = parse_duration(ttl) if isinstance(ttl, str) else ttl
@@ -152,8 +152,8 @@ class Jobs:
         return self.show(spec.id)
 
     def enqueue(self, spec: JobSpec, *, delay: float = 0.0) -> None:
-        """Put an attempt on its queue unless its id exists; it waits for the jobs in `after`."""
-        options = enqueue_options(spec, _UNTIL_RELEASED_S if spec.after else delay)
+        """Put an attempt on its queue, unless its id exists, to wait for the jobs in `after`."""
+        options = enqueue_options(spec, _AWAITING_JOBS_DELAY_S if spec.after else delay)
         self.client.enqueue(options, spec.model_dump(mode="json"))
         if spec.after:
             self.release_waiting()  # its parents may already have ended
@@ -161,8 +161,8 @@ class Jobs:
     def _resolve_after(self, after: Sequence[str]) -> dict[str, Any]:
         """Return the spec fields for the jobs and runs in `after`.
 
-        The job waits for other jobs. Runs have already ended, so the first is continued and the
-        others' answers are passed on as text.
+        The new job waits for these jobs. Runs have already ended, so the first run is continued,
+        and the answers of the other runs are passed on as text.
         """
         jobs: list[str] = []
         runs: list[RunRecord] = []
@@ -172,7 +172,7 @@ class Jobs:
                 continue
             record = RunRecord.read(Runs(self.data_dir).find(name))
             if not record.end:
-                hint = "Finish it with `research resume`, or queue its question and use that job."
+                hint = "Finish it with `research resume`, or queue its question and name that job."
                 raise UsageError(f"{record.folder.id} is not finished", hint=hint)
             runs.append(record)
         return {
@@ -205,7 +205,7 @@ class Jobs:
         return Job.from_row(rows[-1], report=True) if rows else None
 
     def show(self, name: str) -> Job:
-        """Return a job with its report by its id or an unambiguous prefix of it.
+        """Return a job with its report, given the job's id or an unambiguous prefix of it.
 
         Raises `NoSuchJob`.
         """
@@ -229,7 +229,7 @@ class Jobs:
         if not job:
             return []
         rows = self.client.list_workflows(workflow_id_prefix=job, name=WORKFLOW_NAME)
-        # ids of other jobs may begin with this id, like `ID~2`
+        # the prefix may also match other jobs, because an id may begin with another one
         own = [row for row in rows if job_id_of(row.workflow_id) == job]
         return sorted(own, key=lambda row: JobSpec.from_row(row).attempt)
 
@@ -238,7 +238,7 @@ class Jobs:
     def cancel(self, name: str, *, reason: str = "") -> Job:
         """Cancel a job, even a running one; raises `UsageError` if it has ended."""
         job = self.show(name)
-        # an expired job stays in its queue until a worker drops it
+        # an expired job stays in its queue until a worker removes it
         if job.state in FINAL_STATES and job.state != "expired":
             raise UsageError(f"{job.id} has already ended: {job.state}")
         self._cancel_attempt(self._attempts(job.id)[-1].workflow_id, "cancelled", reason)
@@ -246,13 +246,13 @@ class Jobs:
         return self.show(job.id)
 
     def _cancel_attempt(self, workflow: str, state: str, reason: str) -> None:
-        """Cancel an attempt. Its job gets this state, with the reason as its error."""
+        """Cancel an attempt. Its job gets the given state, with the reason as its error."""
         noted = {"state": state, "reason": reason}
         self.client.update_workflow_attributes(workflow, noted, merge=True)
         self.client.cancel_workflow(workflow)
 
     def retry(self, name: str) -> Job:
-        """Retry a job that ended without an answer. Its run continues where it stopped.
+        """Retry a job that ended without an answer, continuing its run where it stopped.
 
         Raises `UsageError` if the job does not exist, has not ended, or has an answer.
         """
@@ -262,19 +262,19 @@ class Jobs:
         if job.state == "done" and job.status != "partial":
             raise UsageError(f"{job.id} is already answered", hint="Add a new job to ask again.")
         spec = JobSpec.from_row(self._attempts(job.id)[-1])
-        # One more than its remaining retries: a manual retry does not use one up.
+        # One more than its remaining retries, as a manual retry does not count towards them.
         changed = {"attempt": spec.attempt + 1, "expires": None, "retry": spec.retry + 1}
         self.enqueue(spec.model_copy(update=changed))
         return self.show(job.id)
 
     def delete(self, prefix: str) -> None:
-        """Delete all jobs whose ids begin with `prefix`, even running ones. Their runs are kept."""
+        """Delete all jobs whose ids begin with `prefix`, even running ones, but keep their runs."""
         self._delete(row.workflow_id for row in self._rows(prefix))
 
     def remove(self, name: str) -> Job:
-        """Delete a job that has ended. Its run is kept.
+        """Delete a job that has ended, but keep its run.
 
-        Raises `UsageError` if it does not exist, has not ended, or another job waits for it.
+        Raises `UsageError` if the job does not exist, has not ended, or is awaited by another job.
         """
         job = self.show(name)
         if job.state not in FINAL_STATES:
@@ -282,7 +282,7 @@ class Jobs:
                 f"{job.id} is {job.state}", hint="Cancel it with `research queue cancel`."
             )
         if job.id in self._awaited_job_ids():
-            raise UsageError(f"another job waits for {job.id}", hint="Cancel that job first.")
+            raise UsageError(f"another job is waiting for {job.id}", hint="Cancel that job first.")
         self._delete(row.workflow_id for row in self._attempts(job.id))
         return job
 
@@ -295,7 +295,7 @@ class Jobs:
         return removed
 
     def _awaited_job_ids(self) -> set[str]:
-        """Return the ids of jobs that others wait for."""
+        """Return the ids of jobs that other jobs are waiting for."""
         return {name for job in self.list(_UNFINISHED_STATES) for name in job.after}
 
     def _delete(self, workflows: Iterable[str]) -> None:
@@ -304,15 +304,15 @@ class Jobs:
             self.client.delete_workflows(rows)
 
     def pause(self, reason: str = "paused by the user") -> None:
-        """Start no more jobs. Running jobs continue."""
+        """Stop starting new jobs. Running jobs continue."""
         now = datetime.now(UTC).isoformat()
         self._settings.put("paused", {"reason": reason, "at": now})
         for queue in self.client.list_queues():
-            # DBOS has no pause, but a limit of 0 jobs per second pauses all workers.
+            # DBOS cannot pause a queue, but a limit of 0 jobs per second has the same effect.
             queue.set_limiter({"limit": 0, "period": 1.0})
 
     def resume(self) -> None:
-        """Start jobs again."""
+        """Resume starting jobs."""
         self._settings.delete("paused")
         for queue in self.client.list_queues():
             queue.set_limiter(None)
@@ -327,7 +327,7 @@ class Jobs:
         """Return the ids of workers with a heartbeat in the last minute."""
         return sorted(self.database.living_workers(HEARTBEAT_TIMEOUT_S))
 
-    # Maintenance that any worker does on behalf of all
+    # Maintenance that any worker does on behalf of all workers
 
     def set_poll_interval(self, seconds: float) -> None:
         """Set the poll interval of all queues, unless it is already close enough."""
@@ -336,10 +336,10 @@ class Jobs:
                 queue.set_polling_interval_sec(seconds)
 
     def release_waiting(self) -> None:
-        """Start the waiting jobs whose parents are done; fail the ones with a failed parent."""
+        """Start the waiting jobs whose parents are done; fail those with a failed parent."""
         for row in self._rows(status="DELAYED"):
             after = JobSpec.from_row(row).after
-            if not after:  # it waits for a time, not for other jobs
+            if not after:  # it waits for a start time, not for other jobs
                 continue
             # A deleted parent does not block the jobs that wait for it.
             parents = [job for name in after if (job := self.find(name))]

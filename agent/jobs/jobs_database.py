@@ -1,6 +1,6 @@
-"""The jobs database: SQLite on one machine, Postgres for several. It also contains DBOS's tables.
+"""The jobs database: SQLite for one machine, Postgres for several; includes DBOS's tables.
 
-Three of its tables are our own: worker heartbeats, the next allowed request time of each host, and
+Three of the tables are our own: worker heartbeats, the next allowed request time for each host, and
 notes (schedules, monitors, queue settings, dollars spent).
 """
 
@@ -50,7 +50,10 @@ class JobsUnavailable(ResearchError):
 
 
 class JobsDatabase:
-    """Our tables in the jobs database. Thread-safe. Times are epoch seconds on its clock."""
+    """Our tables in the jobs database; thread-safe.
+
+    Times are epoch seconds, by the database's clock.
+    """
 
     def __init__(self, url: str, engine: sa.Engine) -> None:
         self.url = url
@@ -65,9 +68,8 @@ class JobsDatabase:
         database = cls(url, _create_engine(url))
         try:
             with database.engine.begin() as connection:
-                if (
-                    database.postgres
-                ):  # otherwise, two processes that start together would both create the tables
+                # Prevent two processes that start together from both creating the tables.
+                if database.postgres:
                     connection.execute(sa.text("SELECT pg_advisory_xact_lock(7203311)"))
                 for table in _metadata.sorted_tables:
                     connection.execute(sa.schema.CreateTable(table, if_not_exists=True))
@@ -80,7 +82,7 @@ class JobsDatabase:
         self.engine.dispose()
 
     def _now(self) -> sa.ColumnElement[float]:
-        """Return the time on the shared clock: the server's, or for SQLite this machine's."""
+        """Return the time on the shared clock: the server's or, for SQLite, this machine's."""
         if self.postgres:
             return sa.cast(sa.extract("epoch", sa.func.clock_timestamp()), sa.Float)
         return sa.literal(time.time(), sa.Float)
@@ -104,7 +106,7 @@ class JobsDatabase:
         self.change(row.on_conflict_do_update(index_elements=["id"], set_=alive))
 
     def remove_worker(self, worker: str) -> None:
-        """Delete a worker, so that others take over its running jobs."""
+        """Delete a worker, so that other workers take over its running jobs."""
         self.change(_workers.delete().where(_workers.c.id == worker))
 
     def living_workers(self, stale: float) -> dict[str, str]:
@@ -125,13 +127,14 @@ class JobsDatabase:
     def take_turn(self, host: str, delay: float) -> bool:
         """Reserve the host for `delay` seconds; False if it is already reserved."""
         now = self._now()
-        # only one of several simultaneous requests changes the row
+        # if several requests arrive simultaneously, only one of them changes the row
         known = _hosts.update().where(_hosts.c.host == host, _hosts.c.due <= now)
         new = self.insert(_hosts, host=host, due=now + delay).on_conflict_do_nothing()
         with self.engine.begin() as connection:
             if connection.execute(known.values(due=now + delay)).rowcount == 1:
                 return True
-            # Postgres does not count the rows of an INSERT (-1), so it must return them.
+            # Postgres does not report the number of inserted rows (-1), so the statement must
+            # return them.
             return connection.execute(new.returning(_hosts.c.host)).first() is not None
 
     def let_rest(self, host: str, seconds: float) -> None:
@@ -146,7 +149,7 @@ Value = TypeVar("Value")
 
 
 class NoteTable(Generic[Value]):
-    """The notes of one kind by name, with values of one type: schedules, monitors, changes."""
+    """Notes of one kind, by name, with values of one type: schedules, monitors, changes."""
 
     def __init__(self, database: JobsDatabase, kind: str, type_: type[Value]) -> None:
         self._database = database
@@ -162,7 +165,7 @@ class NoteTable(Generic[Value]):
         return {row.name: self._adapter.validate_json(row.value) for row in rows}
 
     def get(self, name: str) -> Value | None:
-        """Read a note, or return None."""
+        """Read a note; None if it does not exist."""
         query = sa.select(_notes.c.value).where(self._ours, _notes.c.name == name)
         with self._database.engine.connect() as connection:
             text = connection.scalar(query)
@@ -203,7 +206,7 @@ def _create_engine(url: str) -> sa.Engine:
             raise JobsUnavailable("the Postgres driver is not installed", hint=hint) from error
     if backend != "sqlite" or not parsed.database:
         raise UsageError(f"unsupported database: {backend}", hint="Use SQLite or Postgres.")
-    # seconds to wait for other processes' writes
+    # seconds to wait for other processes to finish writing
     engine = sa.create_engine(parsed, connect_args={"timeout": 30})
 
     @event.listens_for(engine, "connect")

@@ -1,6 +1,6 @@
-"""Monitor checks: compare the current page or answer with the one from the last check.
+"""Monitor checks, which compare the current page or answer with the last check's.
 
-The first check reads a page several times to learn which parts always change.
+The first check reads the page several times to learn which parts always change.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from browser.page.tab import Tab
     from browser.types import Page
 
-_COMPARE: Final[dict[str, Callable[[float, float], bool]]] = {
+_COMPARISONS: Final[dict[str, Callable[[float, float], bool]]] = {
     "<": operator.lt,
     ">": operator.gt,
     "<=": operator.le,
     ">=": operator.ge,
     "=": operator.eq,
 }
-_MARKERS: Final = re.compile(r"\s*\[\d+\]")
+_CITATION_RE: Final = re.compile(r"\s*\[\d+\]")
 
 
 async def check_monitor(
@@ -53,7 +53,7 @@ async def check_monitor(
     ask: Callable[[JobSpec], Awaitable[JobOutcome]],
     recheck: Callable[..., Awaitable[Report]],
 ) -> JobOutcome:
-    """Run the check for a job's monitor; `ask` researches a question, `recheck` checks a report.
+    """Run the check for a job's monitor; `ask` researches a question, `recheck` rechecks a report.
 
     The outcome's status is `first`, `same` or `changed`; its report contains the diff as `answer`.
     """
@@ -88,7 +88,7 @@ async def check_monitor(
         usd, report = outcome.usd, Report.model_validate(outcome.report)
         now = MonitorState(at=datetime.now(UTC), answer=_watched_text(report))
         diff = _diff_answers(before.answer, now.answer) if before else ""
-        if diff:  # with the report's doubt, notes and sources
+        if diff:  # include the report's doubt, notes and sources
             news = "\n\n".join([f"Changed:\n\n{diff}", *text_parts(report)])
     else:
         try:
@@ -110,7 +110,7 @@ def _recheck_line(text: str, found: str = "stands") -> str:
 
 
 def _recheck_lines_now(report: Report, before: str) -> Iterator[str]:
-    """Yield a line for each sentence; a sentence that could not be checked keeps its last line."""
+    """Yield a line per sentence; a sentence that could not be checked keeps its previous line."""
     for row in report.rechecked:
         start = _recheck_line(row.text, "")
         last = next((line for line in before.splitlines() if line.startswith(start)), "")
@@ -136,7 +136,7 @@ def _watched_text(report: Report) -> str:
 def _diff_answers(before: str, after: str) -> str:
     """Compare two answers sentence by sentence, ignoring citations."""
     old, new = (
-        [PageBlock("", _MARKERS.sub("", line)) for line in text.splitlines() if line]
+        [PageBlock("", _CITATION_RE.sub("", line)) for line in text.splitlines() if line]
         for text in (before, after)
     )
     return "\n".join(change.as_diff() for change in diff_blocks(old, new))
@@ -145,8 +145,8 @@ def _diff_answers(before: str, after: str) -> str:
 async def _check_page(
     monitor: Monitor, before: MonitorState | None, jobs: Jobs
 ) -> tuple[MonitorState, str]:
-    """Read the page (several times on the first check); return its state and the diff to report."""
-    # `fresh`: a cached page would hide a change
+    """Read the page, several times on the first check; return its state and the diff to report."""
+    # `fresh`, because a cached page would hide a change
     settings = load_options(
         {**monitor.options, "data_dir": jobs.data_dir, "fresh": True}, config=True
     )
@@ -197,7 +197,7 @@ async def _read_page(web: Web, monitor: Monitor) -> tuple[Page, bytes]:
 
 
 def _watched_blocks(monitor: Monitor, page: Page, html: bytes) -> list[PageBlock]:
-    """Read the watched blocks; raises `WebOutOfReach` if the page did not load."""
+    """Return the watched blocks; raises `WebOutOfReach` if the page did not load."""
     if page.outcome is not Outcome.OK or page.document is None:
         raise WebOutOfReach(f"{monitor.target} did not load: {page.reason or page.outcome.value}")
     if "html" in page.content_type:
@@ -226,7 +226,7 @@ async def _open_tab(web: Web, url: str) -> AsyncIterator[Tab]:
 async def page_with_refs(url: str, settings: Options, ref: str = "") -> tuple[str, dict[str, str]]:
     """Return a page's snapshot and, if a ref is given, the locator of its element.
 
-    Raises `UsageError` for an unknown ref, `WebOutOfReach`.
+    Raises `UsageError` for an unknown ref, and `WebOutOfReach` if the page cannot be opened.
     """
     async with (
         open_web(settings, os.environ, request=url) as web,
@@ -241,11 +241,11 @@ async def page_with_refs(url: str, settings: Options, ref: str = "") -> tuple[st
 
 
 def condition_holds(when: str, before: float | None, now: float | None) -> bool:
-    """Evaluate a condition on a number; a missing number never meets it."""
+    """Evaluate a condition on a number; false if the number is missing."""
     found = CONDITION.fullmatch(when)
     assert found is not None
     if now is None:
         return False
     if found[3]:
         return before is not None and abs(now - before) >= abs(before) * float(found[3]) / 100
-    return _COMPARE[found[1]](now, float(found[2]))
+    return _COMPARISONS[found[1]](now, float(found[2]))

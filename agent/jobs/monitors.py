@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 DEFAULT_EVERY: Final = "every 15 minutes"
 """Default interval, as in the reference engine, whose minimum is five minutes."""
 DEFAULT_LEARN, LEARN_GAP_S = 3, 2.0
-"""Number of reads from which noise is learned, and the seconds between them."""
+"""Default number of reads from which noise is learned, and seconds between them."""
 _MAX_LEARN: Final = 20  # reads; each takes two seconds
 CONDITION: Final = re.compile(r"\s*(<=|>=|<|>|=)\s*(-?[\d.]+)\s*|\s*(-?[\d.]+)\s*%\s*")
 
@@ -39,11 +39,12 @@ MonitorKind = Literal["page", "answer", "recheck"]
 class Monitor(BaseModel):
     """The target to watch: the page at a URL, part of it, the answer to a question, or a report.
 
-    A report (kind `recheck`) is identified by its run or file, and checked against current pages.
+    A report (kind `recheck`) is identified by its run or file, and is checked against the current
+    pages.
 
     `words`, `css` or `element` (from `Tab.identify` for a ref) select the part. `when` is a
-    condition on its first number: `<100`, `>=5`, or `10%` for a change of that much since the last
-    notification. Noise is learned from `learn` reads, `gap` seconds apart.
+    condition on its first number: `<100`, `>=5`, or `10%` for a change by that percentage since the
+    last notification. Noise is learned from `learn` reads, `gap` seconds apart.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -64,13 +65,13 @@ class Monitor(BaseModel):
 
     @property
     def part(self) -> str:
-        """The name of the watched part of the page; empty for the whole page."""
+        """The name of the watched part of the page; empty if the entire page is watched."""
         element = " ".join(filter(None, (self.element.get("role"), self.element.get("name"))))
         return element or self.element.get("path", "") or self.css or self.words
 
 
 class MonitorState(BaseModel):
-    """The result of the last check: `figure` is the last reported number, `run` a recheck's run."""
+    """The result of the last check; `figure` is the last reported number, `run` a recheck's run."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -100,7 +101,7 @@ class MonitorChange(BaseModel):
 
 
 class Monitors:
-    """The monitors by name; an unknown name raises `NoSuchJob`."""
+    """All monitors, by name; an unknown name raises `NoSuchJob`."""
 
     def __init__(self, jobs: Jobs) -> None:
         self._jobs = jobs
@@ -177,7 +178,7 @@ class Monitors:
         """Remove a monitor. The recorded changes are kept."""
         self._table.delete(self.find(name).name)
         self.states.delete(name)
-        with suppress(NoSuchJob):  # a monitor past its `until` has no schedule left
+        with suppress(NoSuchJob):  # a monitor that has passed its `until` no longer has a schedule
             self.schedules.remove(name)
 
     def run(self, name: str) -> Job:
@@ -192,8 +193,9 @@ class Monitors:
         now: MonitorState,
         diff: str,
     ) -> None:
-        """Store the result of a check, and the change if it is reported."""
-        # The change first: if the worker dies in between, the check is repeated with the same id.
+        """Store the result of a check, along with the change if there is one to report."""
+        # Write the change first: if the worker dies in between, the check is repeated with the same
+        # id.
         if before is not None and diff:
             change = MonitorChange(
                 monitor=monitor.name,

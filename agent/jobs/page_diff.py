@@ -1,7 +1,7 @@
 """The difference between two reads of a page, block by block and ignoring noise.
 
 A block is the text of one element (a paragraph, a row, an item), identified by the tags and classes
-above it. Noise is not detected by its wording: it is whatever differs between reads made in
+above it. Noise is not detected by its wording: it is anything that differs between reads in
 immediate succession.
 """
 
@@ -28,16 +28,17 @@ if TYPE_CHECKING:
 
     from lxml import etree
 
-_FIGURES: Final = re.compile(r"\d[\d.,:]*")
-_WORD: Final = re.compile(r"[^\W_]+")
-_NUMBER: Final = re.compile(r"[-−]?\d[\d.,\u00a0\u202f']*")
+_FIGURE_RE: Final = re.compile(r"\d[\d.,:]*")
+_WORD_RE: Final = re.compile(r"[^\W_]+")
+_NUMBER_RE: Final = re.compile(r"[-−]?\d[\d.,\u00a0\u202f']*")
 _MIN_SIMILARITY: Final = 0.5
-"""Minimum share of common words for a text to count as the new form of another if its element's
-classes changed."""
+"""Minimum share of common words for a block to count as the new version of another if its element's
+classes have changed.
+"""
 
 
 class PageBlock(NamedTuple):
-    """A text block on a page: `path` has the tags and classes above it, `heading` its heading."""
+    """A text block; `path` contains the tags and classes above it, `heading` its heading."""
 
     path: str
     text: str
@@ -45,13 +46,13 @@ class PageBlock(NamedTuple):
 
     @property
     def tags(self) -> list[str]:
-        """The tags above it, without their classes."""
+        """The tags above the block, without their classes."""
         return [step.partition(".")[0] for step in self.path.split(">")]
 
     @property
     def form(self) -> str:
         """The text without its numbers."""
-        return _FIGURES.sub("#", self.text)
+        return _FIGURE_RE.sub("#", self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +70,13 @@ class Change:
 
 
 Noise = frozenset[tuple[str, str]]
-"""Blocks that always change: their path and form (`""` for any text); or, after a tab, the
-form of the block above; or, after a newline, the heading."""
+"""Blocks that always change, as pairs of their path and either their form (`""` matches any text),
+the form of the block above (prefixed with a tab) or their heading (prefixed with a newline).
+"""
 
 
 def read_blocks(body: bytes, content_type: str, css: str = "", words: str = "") -> list[PageBlock]:
-    """Split a page into blocks: those that `css` selects, or those with `words` in or above them.
+    """Split a page into blocks, keeping those selected by `css`, or with `words` in or above them.
 
     Raises `UsageError` for an invalid selector.
     """
@@ -87,14 +89,14 @@ def read_blocks(body: bytes, content_type: str, css: str = "", words: str = "") 
         except (SelectorError, XPathError) as error:
             raise UsageError(f"{css!r} is not a CSS selector: {error}") from error
     for control in [*root.iter("button", "select", "option", "textarea")]:
-        control.tag = "div"  # text on controls is watched too, although the extractor omits it
+        control.tag = "div"  # also watch text on controls, which the extractor omits
     blocks = [block for part in parts for block in _part_blocks(part)]
     words = words.casefold()
     return [b for b in blocks if words in b.text.casefold() or words in b.heading.casefold()]
 
 
 def _part_blocks(part: etree._Element) -> Iterator[PageBlock]:
-    """Yield the blocks of a part in reading order, tables row by row."""
+    """Yield the blocks of a part in reading order; tables yield one block per row."""
     heading = ""
     for block in walk(part, ""):
         path = _path(block.node)
@@ -117,7 +119,7 @@ def _path(element: etree._Element) -> str:
 
 
 def learn_noise(reads: Sequence[Sequence[PageBlock]]) -> Noise:
-    """Learn which parts differ between reads of an unchanged page."""
+    """Learn which parts always differ between reads, even if the page has not changed."""
     noise = {(path, f"\n{heading}") for path, heading in _rotating_blocks(reads)}
     by_path: dict[str, list[Counter[str]]] = defaultdict(lambda: [Counter() for _ in reads])
     for n, read in enumerate(reads):
@@ -131,12 +133,12 @@ def learn_noise(reads: Sequence[Sequence[PageBlock]]) -> Noise:
         varying = [one - stable for one in counted]
         if not any(varying):
             continue
-        forms = [{_FIGURES.sub("#", text) for text in one} for one in varying]
-        if all(form == forms[0] for form in forms):  # only numbers differ, such as a clock's
+        forms = [{_FIGURE_RE.sub("#", text) for text in one} for one in varying]
+        if all(form == forms[0] for form in forms):  # only numbers differ, as in a clock
             noise |= {(path, form) for form in forms[0]}
-        elif stable.total() <= max(one.total() for one in varying):  # some stayed by chance
+        elif stable.total() <= max(one.total() for one in varying):  # the rest match by chance
             noise.add((path, ""))
-        else:  # most blocks on this path are stable: identify the others by what is above them
+        else:  # most blocks on this path are stable: identify the others by the block above
             noise |= {
                 (path, f"\t{above.form}")
                 for read, texts in zip(reads, varying, strict=True)
@@ -147,7 +149,7 @@ def learn_noise(reads: Sequence[Sequence[PageBlock]]) -> Noise:
 
 
 def _rotating_blocks(reads: Sequence[Sequence[PageBlock]]) -> Iterator[tuple[str, str]]:
-    """Find rotating blocks: neighbours whose content and order change with each read."""
+    """Find rotating blocks: adjacent blocks whose content and order change with each read."""
     groups: dict[tuple[str, str], list[list[str]]] = defaultdict(lambda: [[] for _ in reads])
     for n, read in enumerate(reads):
         for block in read:
@@ -166,7 +168,7 @@ def diff_blocks(
 ) -> list[Change]:
     """Compare two versions of a page in page order; moved blocks do not count as changes.
 
-    Noise is not reported. Text that replaces a noise block is reported along with the old text.
+    Noise is not reported. If other text replaces a noise block, both are reported.
     """
     old, new = _mark_noise(before, noise), _mark_noise(after, noise)
     old_texts = Counter(block.text for block, noisy in old if not noisy)
@@ -175,7 +177,7 @@ def diff_blocks(
     forms = {(b.path, b.form) for b in before} & {(b.path, b.form) for b in after}
 
     def changed(marked: Sequence[tuple[PageBlock, bool]]) -> list[tuple[PageBlock, bool]]:
-        """Drop moved blocks and unchanged noise."""
+        """Remove moved blocks and unchanged noise."""
         return [
             (block, noisy)
             for block, noisy in marked
@@ -192,7 +194,7 @@ def diff_blocks(
 
 
 def _mark_noise(blocks: Sequence[PageBlock], noise: Noise) -> list[tuple[PageBlock, bool]]:
-    """Pair each block with a flag that says whether it is noise."""
+    """Pair each block with True if it is noise, otherwise False."""
     marked = []
     for above, block in pairwise([PageBlock("", ""), *blocks]):
         marks = ("", block.form, f"\t{above.form}", f"\n{block.heading}")
@@ -203,10 +205,10 @@ def _mark_noise(blocks: Sequence[PageBlock], noise: Noise) -> list[tuple[PageBlo
 def _pair_changes(
     gone: Sequence[tuple[PageBlock, bool]], came: Sequence[tuple[PageBlock, bool]]
 ) -> Iterator[Change]:
-    """Pair new blocks with the blocks they replace: same tags, most similar first."""
+    """Pair new blocks with the blocks that they replace: same tags, most similar first."""
     left = list(came)
     for block, noisy in gone:
-        # A noise block and another block are paired only if their words are similar.
+        # A noise block is paired with another block only if their words are similar.
         candidates = [
             (other, other_noisy)
             for other, other_noisy in left
@@ -229,17 +231,17 @@ def _pair_changes(
 
 
 def _similarity(one: PageBlock, other: PageBlock) -> float:
-    words, others = _WORD.findall(one.text), _WORD.findall(other.text)
+    words, others = _WORD_RE.findall(one.text), _WORD_RE.findall(other.text)
     return SequenceMatcher(None, words, others, autojunk=False).ratio()
 
 
 def first_number(blocks: Sequence[PageBlock]) -> float | None:
     """Return the first number in the watched part, or None.
 
-    In `1.234,5` and `1,234.5` the last separator is the decimal one. A single separator before
+    In `1.234,5` and `1,234.5`, the last separator is the decimal point. A single separator before
     three digits is a thousands separator.
     """
-    found = next(filter(None, (_NUMBER.search(block.text) for block in blocks)), None)
+    found = next(filter(None, (_NUMBER_RE.search(block.text) for block in blocks)), None)
     if found is None:
         return None
     return parse_decimal(found[0])

@@ -1,9 +1,9 @@
 """Schedules: recurring or delayed questions in the user's time zone.
 
 DBOS's own schedules fire twice at the end of daylight-saving time, run all missed firings or none,
-and use only the real clock. Here, `cronsim` computes the times, and a firing is a job whose id
-consists of the schedule and the time, so only one job exists, however many workers find that it is
-due.
+and always use the system clock. Here, `cronsim` computes the times, and a firing is a job whose id
+consists of the schedule and the time, so that it is created only once, regardless of the number of
+workers.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from agent.jobs.jobs import Jobs
 
 MISFIRE_GRACE: Final = timedelta(minutes=5)
-"""Seconds: a firing later than this counts as missed because no worker was running."""
-_HINT: Final = (
+"""A firing that is later than this counts as missed because no worker was running."""
+_WHEN_HINT: Final = (
     "Use a format such as 'every weekday at 8', 'every 15 minutes', 'monthly on the 1st at 9', "
     "'in 20 minutes', 'tomorrow at 9:30', or five cron fields."
 )
@@ -43,8 +43,8 @@ class Schedule(BaseModel):
     """A question and its times, in UTC.
 
     One of `cron` (in `zone`), `every` (seconds, starting at `since`) and `at` is set; `when` is the
-    user's text. All firings up to `seen` have been made; `next` is the next one. `missed` says
-    whether missed firings run `once` or not at all.
+    user's text. All firings up to `seen` have been queued; `next` is the next one. `missed`
+    determines whether missed firings run `once` or not at all.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -83,12 +83,12 @@ class Schedule(BaseModel):
         else:
             assert self.cron is not None
             for time in CronSim(self.cron, after.astimezone(ZoneInfo(self.zone))):
-                # in the repeated hour at the end of daylight-saving time it may start too early
+                # in the repeated hour at the end of daylight-saving time, it may start too early
                 if (utc := time.astimezone(UTC)) > after:
                     yield utc
 
     def due(self, now: datetime) -> list[datetime]:
-        """Return the firings to make now: those just due, or a single one for all missed ones."""
+        """Return the firings to queue now: those just due, or a single one for all missed ones."""
         fresh: list[datetime] = []
         missed: datetime | None = None
         for time in self.times(self.seen):
@@ -101,12 +101,12 @@ class Schedule(BaseModel):
         return fresh or ([missed] if missed is not None and self.missed == "once" else [])
 
     def seen_at(self, now: datetime) -> Schedule:
-        """Return a copy that marks all firings up to now as made and has the next time set."""
+        """Return a copy with all firings up to now marked as queued, and the next time set."""
         return self.model_copy(update={"seen": now, "next": next(self.times(now), None)})
 
 
 class Schedules:
-    """The schedules by name: for questions and reminders, or for monitors if `watched`.
+    """Schedules by name, for questions and reminders or, if `watched`, for monitors.
 
     An unknown name raises `NoSuchJob`.
     """
@@ -149,7 +149,8 @@ class Schedules:
         """Schedule a question regularly or once; raises `UsageError`.
 
         `when` is five cron fields or plain words, `zone` a tz database name (default: the
-        machine's). It ends at `until`. An existing schedule with the same name is replaced.
+        machine's). The schedule ends at `until`. An existing schedule with the same name is
+        replaced.
         """
         if not question.strip():
             raise UsageError("a schedule needs a question")
@@ -175,7 +176,7 @@ class Schedules:
         try:
             schedule = schedule.seen_at(now)
         except (CronSimError, StopIteration, OverflowError) as error:  # such as 30 February
-            raise UsageError(f"{when!r} never occurs", hint=_HINT) from error
+            raise UsageError(f"{when!r} never occurs", hint=_WHEN_HINT) from error
         if schedule.next is None:
             raise UsageError(f"{when!r} is in the past")
         self._table.put(schedule.name, schedule)
@@ -186,14 +187,15 @@ class Schedules:
         known = self._table.all()
         if name is not None:
             if name in known and not self._is_ours(known[name]):
-                raise UsageError(f"{name} is a {'schedule' if self._watched else 'monitor'}")
+                kind = "schedule" if self._watched else "monitor"
+                raise UsageError(f"{name} is already the name of a {kind}")
             return name
         words = "-".join(re.findall(r"\w+", question.lower())[:4])[:60] or "question"
         numbered = (words, *(f"{words}-{n}" for n in range(2, len(known) + 3)))
         return next(one for one in numbered if one not in known)
 
     def remove(self, name: str) -> None:
-        """Delete a schedule. Its jobs are kept."""
+        """Delete a schedule, but keep its jobs."""
         self._table.delete(self.find(name).name)
 
     def run(self, name: str) -> Job:
@@ -215,7 +217,7 @@ def fire_due(jobs: Jobs, now: datetime | None = None) -> list[str]:
         if seen.next is None:
             table.delete(name)
         else:
-            table.update(name, seen)  # writes nothing if the user has removed it
+            table.update(name, seen)  # does nothing if the user has removed it
     return fired
 
 
@@ -224,7 +226,7 @@ def _table(jobs: Jobs) -> NoteTable[Schedule]:
 
 
 def _fire(jobs: Jobs, schedule: Schedule, time: str, *, lane: Lane = "autonomy") -> Job:
-    """Add the job for a firing, or return the one that another worker added for this time."""
+    """Add the job for a firing, or return the job that another worker has added for it."""
     name, origin = f"{schedule.name}-{time}", f"schedule:{schedule.name}"
     asked = schedule.model_dump(include={"kind", "question", "options", "retry", "notify"})
     jobs.enqueue(JobSpec(id=name, lane=lane, origin=origin, **asked))
@@ -243,8 +245,8 @@ def _check_zone(name: str | None) -> str:
     return zone
 
 
-# Times in words. A phrase must have one of these forms, because a misread time is noticed
-# only days later. (The `recurrent` library silently misread 3 of 26 phrases.)
+# Times in words. Only these forms are accepted, because a misread time would be noticed only days
+# later. (The `recurrent` library silently misread 3 of 26 phrases.)
 
 _WEEKDAYS: Final = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
 _DAY_NUMBERS: Final = {
@@ -257,20 +259,20 @@ _WHEN_SYNONYMS: Final = {
     "everyday": "every day",
     "weekly": "every monday",
 }
-_MONTHLY: Final = ("", "monthly ", "every month ", "each month ")
-_CRON: Final = re.compile(r"[\d*][\d*/,\-]*(?:\s+[\w*/,\-#]+){4}")
-_INTERVAL: Final = re.compile(r"every (?P<n>\d{1,9})?\s*(?P<unit>minute|min|hour)s?")
-_BARE_HOUR: Final = re.compile(r"\bat (\d{1,2})(?![\d:.])(?!\s*(?:am|pm))", re.IGNORECASE)
+_MONTHLY_PREFIXES: Final = ("", "monthly ", "every month ", "each month ")
+_CRON_RE: Final = re.compile(r"[\d*][\d*/,\-]*(?:\s+[\w*/,\-#]+){4}")
+_INTERVAL_RE: Final = re.compile(r"every (?P<n>\d{1,9})?\s*(?P<unit>minute|min|hour)s?")
+_BARE_HOUR_RE: Final = re.compile(r"\bat (\d{1,2})(?![\d:.])(?!\s*(?:am|pm))", re.IGNORECASE)
 
 
 def parse_when(text: str, zone: str, now: datetime) -> dict[str, Any]:
     """Parse a time as `cron`, `every` (s) or `at`; raises `UsageError` for any other form."""
     phrase = " ".join(text.lower().split())
-    if _CRON.fullmatch(phrase):
+    if _CRON_RE.fullmatch(phrase):
         return {"cron": _check_cron(phrase, text)}
     first, *rest = phrase.replace(",", " ").split() or [""]
     phrase = " ".join([_WHEN_SYNONYMS.get(first, first), *rest])
-    if found := _INTERVAL.fullmatch(phrase):
+    if found := _INTERVAL_RE.fullmatch(phrase):
         if found["n"] == "0":
             raise _unparsable_time_error(text)
         return {"every": float(int(found["n"] or 1) * (3600 if found["unit"] == "hour" else 60))}
@@ -281,23 +283,23 @@ def parse_when(text: str, zone: str, now: datetime) -> dict[str, Any]:
 
 
 def _unparsable_time_error(text: str) -> UsageError:
-    return UsageError(f"cannot parse the time {text!r}", hint=_HINT)
+    return UsageError(f"cannot parse the time {text!r}", hint=_WHEN_HINT)
 
 
 def _day_of_month(text: str) -> str:
-    """Parse a form like `on the 15th of each month` as the last three cron fields, or ""."""
+    """Parse a phrase like `on the 15th of each month` as the last three cron fields, or ""."""
     before, on_the, after = text.partition("on the ")
     day, _, month = after.partition(" of ")
     number = "1" if day == "first" else day[:-2] if day[-2:] in ("st", "nd", "rd", "th") else day
     months = month in ("", "each month", "every month", "the month")
-    monthly = on_the and months and before in _MONTHLY and number.isdecimal()
+    monthly = on_the and months and before in _MONTHLY_PREFIXES and number.isdecimal()
     return f"{int(number)} * *" if monthly else ""
 
 
 def _days_of_week(text: str) -> str:
-    """Parse recurring days as the last three cron fields; "" if a word is not a day."""
+    """Parse recurring days as the last three cron fields; "" if any word is not a day."""
     words = [word for word in text.split() if word != "and"]
-    # "friday at 5pm" is one Friday
+    # "friday at 5pm" means one particular Friday
     if not text.startswith(("every", "each")) and not any(
         w.endswith(("days", "ends")) for w in words
     ):
@@ -328,14 +330,14 @@ def _check_cron(cron: str, text: str) -> str:
     try:
         CronSim(cron, datetime.now(UTC))
     except CronSimError as error:
-        raise UsageError(f"{text!r} is not a valid time: {error}", hint=_HINT) from error
+        raise UsageError(f"{text!r} is not a valid time: {error}", hint=_WHEN_HINT) from error
     return cron
 
 
 def _parse_moment(text: str, zone: str, now: datetime) -> datetime:
     """Parse a one-off time; reject the text if the result has a different time of day."""
     local = now.astimezone(ZoneInfo(zone))
-    clear = _BARE_HOUR.sub(r"at \1:00", text)
+    clear = _BARE_HOUR_RE.sub(r"at \1:00", text)
     moment: datetime | None = dateparser.parse(
         clear,
         languages=["en"],
@@ -349,7 +351,7 @@ def _parse_moment(text: str, zone: str, now: datetime) -> datetime:
     if moment is None:
         raise _unparsable_time_error(text)
     named = re.search(r"\b(\d{1,2}):(\d\d)\b(?!\s*[ap]m)", clear, re.IGNORECASE)
-    # dateparser silently ignores what it does not understand
+    # dateparser silently ignores words that it does not understand
     if named and (moment.hour, moment.minute) != (int(named[1]), int(named[2])):
         raise _unparsable_time_error(text)
     return moment.astimezone(UTC)

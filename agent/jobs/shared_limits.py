@@ -27,7 +27,7 @@ _POLL_S = 0.005
 
 
 class SharedPace(HostPace):
-    """Enforces each host's crawl delay, at least `delay` s, across all processes on a database."""
+    """Enforces each host's crawl delay (at least `delay` s) across all processes on a database."""
 
     def __init__(self, database: JobsDatabase, delay: float) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class SharedPace(HostPace):
         """Sleep until `host` is free; raises DeadlineExceeded immediately if `until` is earlier."""
         if not self._delay(host):
             return
-        # One task polls for the whole process; otherwise, all tasks would wake up for one turn.
+        # Only one task per process polls; otherwise, all tasks would wake up for a single turn.
         async with self._queues.setdefault(host, asyncio.Lock()):
             rest = await asyncio.to_thread(self._database.host_rest, host)
             if asyncio.get_running_loop().time() + rest > until:
@@ -51,12 +51,12 @@ class SharedPace(HostPace):
                 await asyncio.sleep(max(rest, _POLL_S))
 
     async def take(self, host: str) -> bool:
-        """Claim the turn; returns False if another task claimed it: then call `wait` again."""
+        """Claim the turn; returns False if another task was faster, so call `wait` again."""
         delay = self._delay(host)
         return not delay or await asyncio.to_thread(self._database.take_turn, host, delay)
 
     async def turn(self, name: str, interval: float, patience: float) -> float:
-        """Wait for a search engine's next turn, or return the wait if it exceeds `patience`."""
+        """Wait for a search engine's next turn, or return the delay if it exceeds `patience`."""
         until = asyncio.get_running_loop().time() + patience
         while True:
             rest = await asyncio.to_thread(self._database.host_rest, name)
@@ -72,9 +72,9 @@ class SharedPace(HostPace):
 
 
 class SharedSpending(Spending):
-    """Dollars spent by runs in this data folder, and the spending that other folders published.
+    """Dollars spent by runs in this data folder, and the spending published by other folders.
 
-    Each folder has its own id, so that machines that share a folder count once.
+    Each folder has its own id, so that the spending of machines that share a folder counts once.
     """
 
     def __init__(self, database: JobsDatabase, data_dir: Path) -> None:
@@ -86,7 +86,7 @@ class SharedSpending(Spending):
         self._folder_id = path.read_text(encoding="ascii")
 
     def since(self, day: str) -> float:
-        """Sum the spending since a day, here and elsewhere."""
+        """Sum the spending since a given day, in this folder and in others."""
         return super().since(day) + self.elsewhere(day)
 
     def elsewhere(self, day: str) -> float:

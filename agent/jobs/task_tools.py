@@ -1,7 +1,7 @@
 """Tools that let a model create tasks, reminders and monitors, if the user allows it.
 
-Their names and the monitor defaults are those of the reference engine. They use the schedules that
-`research schedule` and `research monitor` show. The user chooses the notification targets.
+Their names and the monitor defaults are the reference engine's. They use the same schedules as
+`research schedule` and `research monitor`. The user chooses the notification targets.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ if TYPE_CHECKING:
 EVERY_MINUTES, MIN_MINUTES, LAST_MINUTES = 15, 5, 360
 """A monitor's default interval, its minimum, and its duration, in minutes: as in the reference
 engine."""
-_LAST_LOOK_S: Final = 30
-"""Extra seconds at the end, so that the last check of a monitor still runs."""
+_LAST_CHECK_EXTRA_S: Final = 30
+"""Extra seconds at the end of a monitor, so that its last check still runs."""
 _MAX_MINUTES: Final = 60 * 24 * 366
-_NOT_INHERITED: Final = {
-    # Granted by the user to one run only.
+_UNINHERITED_SETTINGS: Final = {
+    # Permissions that the user granted to one run only.
     *("attach", "cdp", "headed", "storage_state", "login", "record", "share", "yes", "file"),
     *("continue_run", "session", "schema", "dry_run", "report", "require_verified"),
     *("allow_tasks", "data_dir", "keep_days", "fresh"),
 }
 """Run settings that tasks do not inherit: a task may not create tasks."""
-_NO_WORKER: Final = "nothing runs until `research worker` is started: tell the user"
+_NO_WORKER_NOTE: Final = "nothing runs until `research worker` is started: tell the user"
 
 
 Task = Annotated[
@@ -70,8 +70,8 @@ Minutes = Annotated[int, Field(ge=MIN_MINUTES, le=_MAX_MINUTES)]
 
 
 def task_tools(options: Options, open_jobs: Callable[[], Jobs]) -> list[Tool]:
-    """Make the tools of a run. Its tasks use its settings and notification targets."""
-    settings = dump_options(options, exclude=_NOT_INHERITED, changed_only=True)
+    """Make the task tools of a run; its tasks inherit its settings and notification targets."""
+    settings = dump_options(options, exclude=_UNINHERITED_SETTINGS, changed_only=True)
     tasks = _TaskTools(open_jobs, settings, options.allow_tasks)
     lasting = partial(
         tool,
@@ -113,7 +113,7 @@ def _sends_question(question: str) -> Iterable[Sent]:
 
 
 class _TaskTools:
-    """The tool functions. Each call opens the jobs; raises `ToolError`."""
+    """The tool functions; each call opens the jobs database, and may raise `ToolError`."""
 
     def __init__(
         self, open_jobs: Callable[[], Jobs], settings: Mapping[str, Any], targets: tuple[str, ...]
@@ -123,13 +123,13 @@ class _TaskTools:
         self._targets = targets
 
     async def _call(self, work: Callable[[Jobs], dict[str, Any]]) -> ToolResult:
-        """Call `work` with the jobs in a thread, since it blocks on a database."""
+        """Call `work` with the jobs in a thread, since it blocks on the database."""
 
         def in_thread() -> dict[str, Any]:
             with self._open() as jobs:
                 result = work(jobs)
                 idle = "next" in result and not jobs.workers()
-                return {**result, "note": _NO_WORKER} if idle else result
+                return {**result, "note": _NO_WORKER_NOTE} if idle else result
 
         try:
             return ToolResult(await asyncio.to_thread(in_thread))
@@ -139,7 +139,7 @@ class _TaskTools:
     async def schedule(
         self, _: ToolContext, task: Task, when: TaskTime, name: str | None = None
     ) -> ToolResult:
-        """Schedule a question. A name that is already in use is rejected; nothing is replaced."""
+        """Schedule a question; a name that is already in use is rejected, not replaced."""
 
         def add(jobs: Jobs) -> dict[str, Any]:
             if name and any(one.name == name for one in _all_schedules(jobs)):
@@ -179,14 +179,14 @@ class _TaskTools:
         condition: str = "",
         ref: str = "",
     ) -> ToolResult:
-        """Watch for some time. For a ref, the locator of its element is stored."""
+        """Watch a page or answer for some time; a ref is stored as its element's locator."""
         element: dict[str, str] = {}
         if ref:
             tab = require_tab(context)
             async with require_web(context).lock:
                 element = await tab.identify(ref)
             target = tab.url
-        until = datetime.now(UTC) + timedelta(minutes=for_minutes, seconds=_LAST_LOOK_S)
+        until = datetime.now(UTC) + timedelta(minutes=for_minutes, seconds=_LAST_CHECK_EXTRA_S)
 
         def add(jobs: Jobs) -> dict[str, Any]:
             monitors = Monitors(jobs)
@@ -211,7 +211,7 @@ class _TaskTools:
         )
 
     async def stop(self, _: ToolContext, name: Annotated[str, Field(min_length=1)]) -> ToolResult:
-        """Stop one by its name in LIST."""
+        """Stop the task with this name."""
 
         def remove(jobs: Jobs) -> dict[str, Any]:
             monitors = Monitors(jobs)
@@ -226,18 +226,18 @@ def _all_schedules(jobs: Jobs) -> list[Schedule]:
     return [*Schedules(jobs).all(), *Monitors(jobs).schedules.all()]
 
 
-_KINDS: Final = {"ask": "task", "remind": "reminder", "monitor": "monitor"}
+_KIND_LABELS: Final = {"ask": "task", "remind": "reminder", "monitor": "monitor"}
 
 
 def _describe(one: Schedule) -> dict[str, Any]:
-    row = {"name": one.name, "kind": _KINDS[one.kind], "what": one.question, "when": one.when}
+    row = {"name": one.name, "kind": _KIND_LABELS[one.kind], "what": one.question, "when": one.when}
     times = {"next": one.next, "until": one.until}
     local = {name: f"{at.astimezone():%Y-%m-%d %H:%M %Z}" for name, at in times.items() if at}
     return {**row, **local}
 
 
 def _confirm(one: Schedule) -> dict[str, Any]:
-    """Describe the created task, for the model and as the answer of a run that did nothing else."""
+    """Describe the created task, for the model and as the answer if the run did nothing else."""
     row = _describe(one)
     times = f"first {row['next']}" if "until" in row or one.at is None else row["next"]
     ends = f", until {row['until']}" if "until" in row else ""

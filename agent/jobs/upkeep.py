@@ -1,9 +1,9 @@
-"""Background work of a worker: it renews its lease and does its part of the shared work.
+"""A worker's background work: renewing its lease, and doing a share of the common work.
 
 DBOS recovers the workflows of a process that restarts under the same name, but needs a service to
-detect dead processes. Here, the workers' leases replace that service. On the same machine it is a
-file lock, released when the process ends; elsewhere it is a heartbeat in the database that expires
-after `HEARTBEAT_TIMEOUT_S`.
+detect dead processes. Here, the workers' leases replace that service. On the same machine, a lease
+is a file lock that is released when the process ends; elsewhere, it is a heartbeat in the database
+that expires after `HEARTBEAT_TIMEOUT_S`.
 """
 
 from __future__ import annotations
@@ -36,18 +36,19 @@ BUDGET_REASONS: Final = {
     "day": "the daily budget is used up",
     "month": "the monthly budget is used up",
 }
-"""Reasons for pausing the queue, by the budget that is spent."""
+"""Reasons for pausing the queue, by the budget that was spent."""
 HEARTBEAT_INTERVAL_S: Final = 5.0  # seconds between two heartbeats
-UPKEEP_S: Final = 1.0  # seconds between two rounds, multiplied by the number of workers
+UPKEEP_S: Final = 1.0  # seconds between a worker's rounds, multiplied by the number of workers
 POLLS_A_SECOND: Final = 200
-"""Maximum polls per second for all workers together: a poll costs Postgres about 1 ms."""
+"""Maximum polls per second by all workers together: a poll takes Postgres about 1 ms."""
 FENCE_S: Final = 0.6 * HEARTBEAT_TIMEOUT_S
-"""A worker that cannot send a heartbeat for this many seconds exits before others take its
-jobs."""
+"""A worker that cannot send a heartbeat for this many seconds exits before other workers take its
+jobs.
+"""
 
 
 class WorkerUpkeep:
-    """A worker's lease and the shared work, each in its own thread between start and release.
+    """Renews a worker's lease and does shared work, each in a separate thread.
 
     `on_cut_off` is called if the database has been unreachable for `FENCE_S`.
     """
@@ -78,7 +79,7 @@ class WorkerUpkeep:
         return self._folder / f"{worker}.lock"
 
     def take_lease(self) -> None:
-        """Signal to other workers that this one is alive."""
+        """Acquire the lease, which tells other workers that this one is alive."""
         self._lock.acquire()
         self._jobs.database.heartbeat(self._worker, self._place)
 
@@ -90,14 +91,14 @@ class WorkerUpkeep:
             self._threads.append(thread)
 
     def stop(self) -> None:
-        """Start nothing more."""
+        """Stop taking on shared work."""
         self._stop.set()
 
     def release(self) -> None:
-        """Wait for the threads and release the lease, so that others may take over running jobs."""
+        """Wait for the threads and release the lease, so that other workers can take over jobs."""
         for thread in self._threads:
             thread.join()
-        with suppress(DBAPIError):  # unreachable: the lock is free and the heartbeat will expire
+        with suppress(DBAPIError):  # unreachable, but the heartbeat will expire
             self._jobs.database.remove_worker(self._worker)
         self._lock.release()
         self._lock_path(self._worker).unlink(missing_ok=True)
@@ -114,15 +115,15 @@ class WorkerUpkeep:
                     return
 
     def _do_shared_work(self) -> None:
-        """Do the work shared by all workers: recover jobs, release waiting ones, fire schedules.
+        """Do the work shared by all workers: recover jobs, release waiting jobs, fire schedules.
 
-        Together, all workers do this once a second: the more there are, the less often for each.
+        All workers together do this once a second, so the more workers there are, the less often
+        each worker does it.
         """
         wait = UPKEEP_S
         while not self._stop.wait(min(wait * random.uniform(0.5, 1.5), HEARTBEAT_TIMEOUT_S / 2)):
-            with suppress(
-                DBAPIError
-            ):  # the database comes back, or the missing heartbeat ends this worker
+            # Either the database comes back, or the missing heartbeat ends this worker.
+            with suppress(DBAPIError):
                 living = self._jobs.database.living_workers(HEARTBEAT_TIMEOUT_S)
                 wait = UPKEEP_S * max(1, len(living))
                 self._recover(living)
@@ -154,12 +155,12 @@ class WorkerUpkeep:
         reached = [BUDGET_REASONS[name] for name, usd in left.items() if usd <= 0]
         if reached and not paused:
             self._jobs.pause(reached[0])
-        elif paused in BUDGET_REASONS.values() and not reached:  # a pause set by the user stays
+        elif paused in BUDGET_REASONS.values() and not reached:  # a pause set by the user is kept
             self._jobs.resume()
 
 
 def _is_free(path: Path) -> bool:
-    """Return whether a worker's lock is free, which means that its process has ended."""
+    """Return whether a worker's lock is free, which means that the worker's process has ended."""
     lock = FileLock(str(path), thread_local=False)
     try:
         lock.acquire(timeout=0)

@@ -1,7 +1,7 @@
 """A worker: a process that takes jobs from the queue, runs them, and sends notifications.
 
-A retried job continues the run of its last attempt: recorded steps are not repeated. Errors in a
-run determine the job's outcome, and so whether it is retried.
+A retried job continues the run of its last attempt: recorded steps are not repeated. A run's errors
+determine the job's outcome, and therefore whether it is retried.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ if TYPE_CHECKING:
     from agent.journal.events import Event
 
 HOST_DELAY_S: Final = 0.2
-"""Minimum seconds between requests to one host, across all workers: five a second."""
+"""Minimum seconds between requests to a host, across all workers: five requests a second."""
 STALL_S: Final = 1800.0
-"""Seconds without an event after which a run is stalled, as in the reference engine."""
-_WATCH_S: Final = 1.0  # seconds between two checks for progress
+"""Seconds without an event after which a run counts as stalled, as in the reference engine."""
+_PROGRESS_POLL_S: Final = 1.0  # seconds between checks for progress
 _PERMANENT_ERRORS: Final = frozenset(
     {"UsageError", "ModelUnauthorized", "ModelQuota", "ModelUnknown", "NotAnEndpoint"}
     | {"KeyMissing", "ModelFiltered", "JournalError", "LimitReached"}
@@ -59,11 +59,11 @@ _PERMANENT_ERRORS: Final = frozenset(
 _SILENT_STATUSES: Final = frozenset({"first", "same"})
 """Monitor outcomes that do not send a notification."""
 _MAX_RECOVERIES: Final = 20
-"""Maximum number of workers that may die running a job: the job may be the cause."""
+"""Maximum number of workers that may die while running a job, since the job may be the cause."""
 
 
 class RunStalled(ResearchError):
-    """A run was cancelled because it had written no event for too long."""
+    """A run was cancelled because it did not write an event for too long."""
 
 
 class RunProgress:
@@ -81,17 +81,18 @@ class RunProgress:
 
 
 class WorkerCutOff(ResearchError):
-    """The database was unreachable for so long that other workers may soon take over its jobs."""
+    """The database has been unreachable for so long that other workers may take over the jobs."""
 
     hint = "Start the worker again; its jobs will continue."
 
 
 class Worker:
-    """The only worker in this process. `async with Worker(jobs)` works until the block ends.
+    """The only worker in this process; `async with Worker(jobs)` works until the block ends.
 
-    `at_once` is the number of parallel jobs (a setting of the queue, for all workers). `queues` are
-    the queues that it takes jobs from; None means all. The main queue's worker starts scheduled
-    jobs. `host_delay` and `stall` are in seconds; `senders` deliver notices to channels.
+    `at_once` is the number of parallel jobs per worker, which is stored with the queue and applies
+    to all workers. `queues` lists the queues from which it takes jobs; None means all. The main
+    queue's worker starts scheduled jobs. `host_delay` and `stall` are in seconds; `senders` deliver
+    notices to channels.
     """
 
     def __init__(
@@ -162,10 +163,10 @@ class Worker:
         """Run one attempt of a job."""
         self.running[job.id] = RunProgress()
         try:
-            with shared_pace(self._pace):  # for everything that the run opens
+            with shared_pace(self._pace):  # applies to everything that the run opens
                 if job.kind == "monitor":
                     return await check_monitor(job, self.jobs, self._answer, recheck)
-                if job.kind == "remind":  # the final notice is all it does
+                if job.kind == "remind":  # the reminder is sent as the job's final notice
                     report = {"answer": job.question}
                     return JobOutcome(state="done", status="reminded", report=report)
                 return await self._answer(job)
@@ -173,7 +174,7 @@ class Worker:
             self.running.pop(job.id, None)
 
     async def _answer(self, job: JobSpec) -> JobOutcome:
-        """Run a job's question; errors become its outcome."""
+        """Run a job's question; errors become the job's outcome."""
         folder = RunFolder(Runs(self.jobs.data_dir).root / job.run)
         overdue = job.expires is not None and job.expires < time.time() and job.attempt == 1
         if overdue and not folder.journal.exists():
@@ -183,10 +184,10 @@ class Worker:
             str(locks / f"{job.run}.lock"),
             thread_local=False,
             poll_interval=0.5,
-            run_in_executor=False,  # takes no time; in a thread, it would outlive a cancellation
+            run_in_executor=False,  # it is quick, and in a thread it would outlive a cancellation
         )
         try:
-            async with lock:  # a worker that only seemed dead may wake up and continue its run
+            async with lock:  # another worker that only seemed dead may still be running this
                 report = await self._run_watched(job, folder)
         except ResearchError as error:
             # A stalled run is retried once, even if no retry is requested.
@@ -208,13 +209,13 @@ class Worker:
         )
 
     async def _run_watched(self, job: JobSpec, folder: RunFolder) -> Report:
-        """Run; raises `RunStalled` after `stall` seconds without an event."""
+        """Run a job's question; raises `RunStalled` after `stall` seconds without an event."""
         progress, stall = self.running[job.id], self._stall
-        progress.last_event = time.monotonic()  # the wait for its lock does not count
+        progress.last_event = time.monotonic()  # do not count the wait for the lock
         working = asyncio.create_task(self._run(job, folder, progress))
         try:
             while not working.done():
-                await asyncio.wait({working}, timeout=min(_WATCH_S, stall))
+                await asyncio.wait({working}, timeout=min(_PROGRESS_POLL_S, stall))
                 if time.monotonic() - progress.last_event > stall and not working.done():
                     raise RunStalled(f"the run made no progress for {stall:.0f} s and was stopped")
             return working.result()
@@ -224,7 +225,7 @@ class Worker:
                 await asyncio.wait({working})
 
     async def _run(self, job: JobSpec, folder: RunFolder, progress: RunProgress) -> Report:
-        """Start the run, resume it, or return its report, depending on its journal."""
+        """Depending on the journal, start the run, resume it, or return its report."""
         data = self.jobs.data_dir
         spending = SharedSpending(self.jobs.database, data)
         budgets = await asyncio.to_thread(spending.budgets_here, job.options)
@@ -232,7 +233,7 @@ class Worker:
             record = await asyncio.to_thread(RunRecord.read, folder)
             if record.report.get("status") in FINAL_STATUSES and folder.report.is_file():
                 return Report.model_validate_json(folder.report.read_bytes())
-            for event in record.events:  # its cost so far counts towards a batch's budget
+            for event in record.events:  # include its cost so far in the batch's budget
                 progress.note(event)
             return await resume(record, data_dir=data, on_event=progress.note, **budgets)
         flags: dict[str, Any] = {**job.options, **budgets, "data_dir": data}
@@ -243,9 +244,9 @@ class Worker:
 
 
 def _context_flags(job: JobSpec, jobs: Jobs, flags: dict[str, Any]) -> dict[str, Any]:
-    """Return the flags that pass on earlier answers: a conversation to continue, and files.
+    """Return flags that pass on earlier answers, as a conversation to continue and as files.
 
-    The first answer is continued, and the others become files. The first becomes a file too if its
+    The first answer is continued, and the others become files. The first also becomes a file if its
     journal is on another machine or memory is off.
     """
     answers, continues = list(job.context), job.continues
@@ -269,10 +270,10 @@ def _context_flags(job: JobSpec, jobs: Jobs, flags: dict[str, Any]) -> dict[str,
 
 
 _CURRENT_WORKER: list[Worker] = []
-"""The worker of this process. Workflows are called by name and find it here."""
+"""This process's worker. Workflows are called by name, so they get it from here."""
 
-# Step names and their order are stored in the database: workers of other releases continue
-# workflows that this one started.
+# Do not change the steps' names or order: workers of other releases may continue workflows that
+# this one started.
 
 
 @DBOS.step(name="urchin.attempt", preemptible=True)

@@ -1,1 +1,1 @@
-"""The journal: a run is a folder with append-only events, and pages stored by hash."""
+"""The journal: each run is a folder with append-only events, and with pages stored by hash."""

@@ -2,8 +2,8 @@
 
 A line of `journal.jsonl` is `{"v", "seq", "at", "type", "place", "data", "prev", "hash"}`: `v` is
 the version of this schema, `seq` counts from 0, `at` is in UTC. `place` (`subtask/step/call`)
-identifies what caused the event, no matter when it finished. `hash` is the SHA-256 of the line
-without the hash and before escaping, `prev` the hash of the previous line.
+identifies the call that caused the event, regardless of when it finished. `hash` is the SHA-256 of
+the line without the hash and before escaping; `prev` is the hash of the previous line.
 
 Types: run.started · skills.given · memory.given · plan · plan.clarified · plan.approved ·
 sections · sections.kept · rerun.taken_over · model.request · model.reply ·
@@ -14,8 +14,8 @@ policy.approved · query.withheld · guard.noticed · user.asked · user.answere
 judge · review · note · answer.draft · answer.verified · browser.missing · skill.proposed ·
 run.interrupted · run.crashed · run.finished · job.begun · job.done · run.settled.
 
-A `model.delta` (a piece of a reply; with `anew`, the reply starts again from the beginning) is only
-sent to listeners; `model.reply` has the complete text.
+A `model.delta` is a piece of a reply; with `anew`, the reply starts again from the beginning. It is
+only sent to listeners; `model.reply` contains the complete text.
 """
 
 from __future__ import annotations
@@ -39,33 +39,33 @@ if TYPE_CHECKING:
 
     from agent.journal.runs import RunFolder
 
-# Places of events: the first part is the loop or the request; later parts are the step and the tool
-# call.
+# Places of events. The first part is the loop or the request; the other parts are the step and the
+# tool call.
 MAIN: Final = "0"
 """The main loop; the loops of subtasks are `1`, `2`, …"""
 PLAN: Final = "plan"
 PROPOSAL: Final = "proposal"
-"""The plan that the user approves; `proposal/2` after the user explained what they meant."""
+"""The plan for the user to approve; `proposal/2` if the user clarified the question."""
 SYNTHESIS: Final = "synthesis"
 """Combining the results of subtasks."""
 CHALLENGE: Final = "challenge"
 """Queries for evidence against central claims; the first search is `0/challenge-1`."""
 PRIMARY: Final = "primary"
-"""Following the citation of a secondary source; the first one is `0/primary-1`."""
+"""Looking up a source that a secondary source cites; the first one is `0/primary-1`."""
 MISSING: Final = "missing"
-"""The open points of a draft; `missing/1` is the first check."""
+"""Checking a draft for open points; the first check is `missing/1`."""
 OUTLINE: Final = "outline"
 CLOSING: Final = "closing"
 """The text above and below the sections of a report."""
 VALUES: Final = "values"
-"""Filling in a schema; `values/1` is the first attempt."""
+"""Filling in a schema; the first attempt is `values/1`."""
 REVIEW: Final = "review"
 """The objections of the answer review."""
 JUDGE: Final = "judge"
 REPHRASE: Final = "rephrase"
-"""Other queries for a search, followed by the place of the call."""
+"""Alternative queries for a search; followed by the place of the call."""
 CONDENSE: Final = "condense"
-"""Notes on old steps when the window is full, followed by the place of the step."""
+"""Summarising old steps when the window is full; followed by the place of the step."""
 AFTER: Final = "after"
 """The post-run tasks."""
 
@@ -82,7 +82,7 @@ TRANSIENT_EVENTS: Final = frozenset({"model.delta"})
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event as written; `data` is JSON."""
+    """An event as written to the journal; `data` is JSON."""
 
     seq: int
     at: str
@@ -103,8 +103,8 @@ class Event:
     def to_json(self) -> str:
         """Serialise as one line, without the newline.
 
-        Characters that would control a terminal or reorder the displayed text (as in a file name)
-        are escaped: the values stay the same, and so does the hash.
+        Characters that would control a terminal or reorder displayed text (for example, in a file
+        name) are escaped. This changes neither the values nor the hash.
         """
         return escaped(_canonical({**self._fields(), "hash": self.hash}))
 
@@ -128,7 +128,7 @@ def _canonical(value: Any) -> str:
 
 
 def read_lines(path: Path) -> tuple[list[bytes], bytes]:
-    """Read the complete lines of a journal, and the partial line at the end if a crash left one.
+    """Read the complete lines of a journal, and the partial last line if a crash left one.
 
     Raises `JournalError` if the file cannot be read.
     """
@@ -150,7 +150,7 @@ def read_events(path: Path) -> Iterator[Event]:
 
 
 def read_event(line: bytes, where: str) -> Event:
-    """Parse one line; raises `JournalError` that mentions `where` if it is not an event."""
+    """Parse one line; if it is not an event, raises a `JournalError` that mentions `where`."""
     try:
         row = json.loads(line)
         version = row.pop("v")
@@ -179,7 +179,9 @@ def read_event(line: bytes, where: str) -> Event:
 Listener = Callable[[Event], None]
 Clock = Callable[[], datetime]
 _LOCK_SECONDS: Final = 1.0
-"""A process that checks whether a run is in progress briefly holds its lock."""
+"""Seconds to wait for the lock: a process that checks whether a run is in progress takes it
+briefly.
+"""
 
 
 def utc_now() -> datetime:
@@ -220,9 +222,9 @@ class Journal:
         self._listeners.append(listener)
 
     def write(self, kind: str, place: str = "", **data: Any) -> Event:
-        """Append one event and return it; `DURABLE_EVENTS` events are then on disk.
+        """Append one event and return it; events in `DURABLE_EVENTS` are on disk when this returns.
 
-        A `TRANSIENT_EVENTS` event is only sent to listeners: it has no hash, and has the `seq` of
+        Events in `TRANSIENT_EVENTS` are only sent to listeners: they have no hash, and the `seq` of
         the next event that is written.
         """
         at = self._clock().isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -232,7 +234,7 @@ class Journal:
             self._append(event)
             self._seq += 1
             self._prev = event.hash
-        # After writing, since a listener may depend on the event being on disk.
+        # Called after writing, since a listener may depend on the event being on disk.
         for listener in self._listeners:
             listener(event)
         return event
@@ -246,7 +248,7 @@ class Journal:
 
     def _append(self, event: Event) -> None:
         line = event.to_json().encode() + b"\n"
-        # Not `tell()`, which still points past an incomplete line that was removed.
+        # Do not use `tell()`, which still points past an incomplete line that was removed.
         start = os.fstat(self._file.fileno()).st_size
         try:
             if self._file.write(line) != len(line):
@@ -254,7 +256,7 @@ class Journal:
             if event.type in DURABLE_EVENTS:
                 os.fsync(self._file.fileno())
         except OSError as error:
-            # A partial line in the middle would make the record unreadable.
+            # A partial line in the middle of the journal would make the record unreadable.
             self._file.truncate(start)
             raise JournalError(
                 f"cannot write {self.folder.journal}: {error.strerror}",

@@ -1,7 +1,7 @@
-"""Checks that a record is unchanged, using the hash chain of its events and its blobs' hashes.
+"""Checks that a record is unchanged, using its events' hash chain and its blobs' hashes.
 
-Each event has the hash of the previous one, so the last hash (the head) depends on all events. With
-a copy of the head, or a timestamp of it, anyone can detect that a record was rewritten.
+Each event contains the hash of the previous one, so the last hash (the head) depends on all events.
+With a copy of the head, or a timestamp of it, anyone can detect that a record was rewritten.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def check_chain(path: Path) -> EventChain:
         flaws += changes
         if not changes:
             events.append(event)
-        # Also set after a flaw, so that one changed event does not make all later ones flawed.
+        # Also set after a flaw, so that one changed event does not invalidate all later ones.
         previous = event
     if incomplete:
         flaws.append(RecordFlaw(f"{path.name}:{len(lines) + 1}", "the last line is truncated"))
@@ -65,7 +65,7 @@ def _changes(event: Event, line: bytes, previous: Event | None) -> Iterator[str]
     name = f"{event.type} {event.place}".strip()
     if event.digest() != event.hash:
         yield f"{name} was changed: its hash does not match its content"
-    elif event.to_json().encode() != line:  # different spaces or escapes, but the same values
+    elif event.to_json().encode() != line:  # same values, but different spaces or escapes
         yield f"{name} does not have its original formatting"
     expected = (previous.seq + 1, previous.hash) if previous else (0, GENESIS)
     if (event.seq, event.prev) != expected:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def image_rows(images: Iterable[Image]) -> list[dict[str, str]]:
-    """Convert images to rows with media type and hash; their bytes are blobs."""
+    """Convert images to rows with media type and hash; their bytes are stored as blobs."""
     return [{"media_type": image.media_type, "sha256": image.sha256} for image in images]
 
 
@@ -28,8 +28,8 @@ def images_from_rows(rows: Iterable[dict[str, str]], read_blob: ReadBlob) -> tup
 def message_row(message: Message) -> dict[str, Any]:
     """Convert a message to a row.
 
-    Only the observations in the question's message (files and the open page) are written; the data
-    of tool results is recorded with the calls.
+    Only the observations in the question's message (files and the open page) are included, since
+    the data of tool results is recorded with the calls.
     """
     row: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.images:

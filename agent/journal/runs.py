@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from filelock import FileLock
 
-# without similar-looking characters, since ids are read aloud
+# no characters that look alike
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 _STAMP = "%Y%m%d-%H%M%S"
 
@@ -48,11 +48,11 @@ class RunFolder:
 
     @property
     def browser_state(self) -> Path:
-        """Cookies and site storage during the run; secret and never exported."""
+        """The run's cookies and site storage, which are secret and never exported."""
         return self.path / "browser-state.json"
 
     def settings_with_paths(self, recorded: dict[str, Any]) -> dict[str, Any]:
-        """Return the settings recorded in the journal, plus the paths that the journal lacks."""
+        """Add the paths, which the journal lacks, to the settings recorded in it."""
         try:
             return {**recorded, **json.loads(self.paths.read_bytes())}
         except FileNotFoundError:  # an archive, or an older run whose journal contains the paths
@@ -60,7 +60,7 @@ class RunFolder:
 
     @property
     def paths(self) -> Path:
-        """The settings that are paths on this machine, as JSON; these are never exported."""
+        """The JSON file of the settings that are paths on this machine; it is never exported."""
         return self.path / "paths.json"
 
     @property
@@ -81,7 +81,7 @@ class RunFolder:
 
     @property
     def is_running(self) -> bool:
-        """Whether a process is working on the run now."""
+        """Whether a process is currently working on the run."""
         lock = self.lock()
         if not Path(lock.lock_file).exists():
             return False
@@ -142,7 +142,8 @@ class Runs:
         """Create the folder of a new run; its id is `name` or a generated one."""
         folder = RunFolder(self.root / (name or new_id(now)))
         self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # A given id may exist: a job killed before its run started tries again with the same id.
+        # A given id may exist: if a job is killed before its run starts, it tries again with the
+        # same id.
         for path in (folder.path, folder.path / "blobs"):
             path.mkdir(mode=0o700, exist_ok=name is not None)
         return folder
@@ -164,10 +165,12 @@ class Runs:
             exact = [run for run in matches if run.id == name]
             matches = exact or matches
         if not matches:
-            raise UsageError(f"no run {name}", hint="`research runs` lists them.")
+            raise UsageError(f"no run {name}", hint="`research runs` lists all runs.")
         if len(matches) > 1:
             some = ", ".join(run.id for run in matches[:5])
-            raise UsageError(f"{name} matches several runs", hint=f"Use one of these: {some}")
+            raise UsageError(
+                f"{name} matches several runs", hint=f"Specify one of these runs: {some}"
+            )
         return matches[0]
 
     def remove(self, run: RunFolder) -> None:

@@ -54,7 +54,7 @@ def usage(runs: Iterable[RunFolder]) -> list[UsageLine]:
 
 
 def total(lines: Iterable[UsageLine]) -> UsageLine:
-    """Add up the lines of all days and models."""
+    """Add up the lines for all days and models."""
     result = UsageLine("total", "")
     for line in lines:
         result.add(line.calls, asdict(line))
@@ -62,7 +62,7 @@ def total(lines: Iterable[UsageLine]) -> UsageLine:
 
 
 class Spending:
-    """Dollars spent by all runs, by day (UTC); a record is read again only if it has grown."""
+    """Dollars spent by all runs; a record is read again only if it has grown."""
 
     def __init__(self, runs: Iterable[RunFolder]) -> None:
         self._runs = runs
@@ -75,7 +75,7 @@ class Spending:
         for run in self._runs:
             try:
                 stat = run.journal.stat()
-            except FileNotFoundError:  # deleted in the meantime
+            except FileNotFoundError:  # the run was deleted in the meantime
                 continue
             if stat.st_mtime < begin:  # the run ended before that day
                 continue

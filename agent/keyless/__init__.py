@@ -1,1 +1,1 @@
-"""The extractive model: code that searches, reads, follows a second hop, ranks and quotes."""
+"""The extractive model: code that searches, reads, follows up on what it finds, and quotes."""

@@ -19,10 +19,10 @@ _NOTES = (REPORT, "[Limit reached:", "[Note:", "[Previous conversation")
 class Conversation:
     """A question and the observations made for it.
 
-    `earlier` lists the user's previous questions, oldest first; `attached` the files and the page
-    supplied with the question; `searches` the searches that the user approved; `steps` the
-    observations from each step. `ended` means that no further tool will run, `wants_report` that a
-    report on the pages read is requested.
+    `earlier` lists the user's previous questions, oldest first; `attached` contains the files and
+    the page supplied with the question; `searches` lists the searches that the user approved;
+    `steps` contains the observations from each step. `ended` means that no further tool will run;
+    `wants_report` means that a report on the pages read is requested.
     """
 
     question: str
@@ -49,12 +49,12 @@ class Conversation:
         return next((o for o in self.attached if o.tool == "PAGE_CONTEXT"), None)
 
     def parameter_values(self, tool: str, key: str) -> list[str]:
-        """List a parameter's values in all calls to a tool so far, in order."""
+        """List a parameter's values in all calls of a tool so far, in order."""
         calls = (o for step in self.steps for o in step if o.tool == tool)
         return [str(o.call.fields.get(key, "")) for o in calls]
 
     def count_steps(self, *tools: str) -> int:
-        """Count the steps that called any of these tools."""
+        """Count the steps in which any of these tools was called."""
         return sum(any(o.tool in tools for o in step) for step in self.steps)
 
     def results(self, tool: str) -> list[Observation]:
@@ -77,7 +77,7 @@ def read_conversation(messages: Sequence[Message]) -> Conversation:
     *earlier, question = [messages[n].question or messages[n].content for n in questions]
     after = messages[questions[-1] + 1 :]
     replies = [message for message in after if message.role == "user"]
-    # A reply without observations is a note from the loop: a limit was reached.
+    # A message without observations is the loop's note that a limit was reached.
     ended = bool(replies) and not replies[-1].observations
     return Conversation(
         question=question,

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from agent.types import Observation
 
 Call = tuple[str, "dict[str, Any]"]
-"""A tool's name and a call's parameters."""
+"""The name of a tool, and the parameters of a call."""
 LIVE_TOOLS = frozenset({"OPEN", "CLICK", "TYPE"})
 MAX_PAGES, MAX_ACTIONS = 2, 5
 """Maximum number of pages opened in the browser per question, and of actions on them."""
 SHORT_PAGE_WORDS = 40
 """A page with fewer words than this probably shows its content only in a browser."""
 MIN_PAGE_COVERAGE = 0.3
-"""Share (0-1) of the question that a page must cover to be opened or have its next page
-followed."""
+"""Minimum share (0-1) of the question that a page must cover to be opened, or for its next page to
+be read."""
 
 _CONTROL = re.compile(r"\[((?:f\d+)?e\d+)(?: ([^\]]*?))?: ([^\]]*)\]")
 """Matches `[e3 button: Go]`, a link without a role `[e5: Home]`, in a frame `[f1e3 button: Go]`."""
@@ -36,12 +36,13 @@ _CONSEQUENTIAL = frozenset(
     """buy order pay delete remove sign log login logout subscribe send post share follow accept
     download upload cancel report donate""".split()
 )
-"""Words on controls that change something outside or in the user's account; never clicked."""
+"""Words in the labels of controls that may change something, such as the user's account. Such
+controls are never clicked."""
 
 
 @dataclass(frozen=True, slots=True)
 class LiveControl:
-    """A control on a page; `role` is `link` if the snapshot names none."""
+    """A control on a page; `role` is `link` if the snapshot does not give one."""
 
     ref: str
     role: str
@@ -49,7 +50,7 @@ class LiveControl:
 
     @property
     def is_button(self) -> bool:
-        """Return whether it is a button whose label does not suggest an external effect."""
+        """Whether it is a button whose label does not suggest an external effect."""
         is_harmless = not _CONSEQUENTIAL & set(words(self.label))
         return is_harmless and self.role not in _FIELDS | {"link", "checkbox", "select"}
 
@@ -94,7 +95,7 @@ def _main_lines(lines: Sequence[str]) -> Iterator[str]:
 
 
 def has_added_text(observation: Observation) -> bool:
-    """Return whether an action added text, not just controls; a new page always counts as text."""
+    """Return whether an action added text, not only controls; a new page always counts as text."""
     if observation.tool != "OPEN" and _navigated(observation):
         return True
     new = (line[1:] for line in observation.snapshot.split("\n") if line.startswith("+"))
@@ -106,7 +107,7 @@ def _navigated(observation: Observation) -> bool:
 
 
 def _has_shown_answer(conversation: Conversation, ranking: Ranking) -> bool:
-    """Return whether an action added text about the question, so that the page has answered it."""
+    """Return whether an action added text about the question, which then probably answers it."""
     for observation in conversation.observations:
         if observation.tool in ("CLICK", "TYPE"):
             stems = content_words(" ".join(p.text for p in observation.passages))
@@ -116,10 +117,10 @@ def _has_shown_answer(conversation: Conversation, ranking: Ranking) -> bool:
 
 
 def _page_to_open(conversation: Conversation, ranking: Ranking) -> Call | None:
-    """Open the page that covers most of the question and has controls.
+    """Open the page with controls that covers most of the question.
 
-    If nothing answers the question yet, a page with hardly any text may be opened too. Files are
-    not live pages.
+    If nothing answers the question yet, a page with hardly any text is also eligible. Files are not
+    live pages.
     """
     opened = set(conversation.parameter_values("OPEN", "url"))
     hits = [hit for o in conversation.results("WEB_SEARCH") for hit in o.results]
@@ -158,7 +159,8 @@ def _search_on_page(
 ) -> Call | None:
     """Search on the page for the question's next untried phrase.
 
-    Phrases are runs of words without stop words; those without capitals and longer ones come first.
+    A phrase is a sequence of words between stop words; phrases without capitals and longer ones are
+    tried first.
     """
     runs: list[list[str]] = [[]]
     for token in ranking.question.text.split():

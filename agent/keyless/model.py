@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from agent.types import Message, Passage
 
 MAX_SCORE_GAP = 2.5
-"""A runner-up in the same passage is also quoted if its score (typically about 14) is at most this
-much lower. One in another passage helped in 2 of 40 answers."""
+"""A runner-up in the same passage is also quoted if its score is at most this much lower than the
+best score (typically about 14). A runner-up in another passage helped in only 2 of 40 answers."""
 MIN_DENSITY = 0.4
-"""Minimum share of the question's words among those that an answer has where they are closest. Of
-the answers to 574 questions over closed webs and two folders, 112 of 116 are right at or above the
-minimum confidence, 97 of 99 with this as well (156 of 166 with a minimum of .85 alone).
+"""Minimum value of `Ranking.density` in an answer. Of the answers to 574 questions over closed webs
+and two folders, 112 of 116 are right at or above the minimum confidence, and 97 of 99 if this
+minimum applies too (156 of 166 with only a minimum confidence of .85).
 """
 MAX_CLOSEST = 5
-"""Number of passages cited if none answers the question."""
+"""Maximum number of passages cited if none answers the question."""
 ANSWER_SENTENCES = 2
 """Number of sentences quoted as the answer to a question in the page text."""
 OPENING_SENTENCES = 2
@@ -67,11 +67,11 @@ class ExtractiveModel:
         return ModelReply(tags, model=self.name)
 
     def takes(self, task: Task) -> bool:  # noqa: ARG002 - the same for all tasks
-        """Accept no other tasks: code does the planning, and this model cannot write prose."""
+        """Return False: code does the planning, and this model cannot write prose."""
         return False
 
     async def aclose(self) -> None:
-        """Nothing to close."""
+        """Do nothing: there is nothing to close."""
 
 
 def final_answer(research: Research) -> str:
@@ -98,7 +98,7 @@ def final_answer(research: Research) -> str:
 
 
 def _fit(research: Research, text: str) -> Fit | None:
-    """Measure how well an answer's sentences fit, by the worst one; None if nothing was found."""
+    """Measure how well an answer's worst sentence fits; None if nothing was found."""
     answered = [
         part.fit(part.best)
         for part in research.rankings
@@ -124,10 +124,10 @@ def _is_dense(research: Research) -> bool:
 
 
 def _quote_best(ranking: Ranking) -> str:
-    """Quote the best sentence, and a second one if the first alone may not be enough.
+    """Quote the best sentence, and a second one if the best one may not be enough.
 
-    For a second hop, the second sentence is the one that leads to the first; otherwise it is a
-    runner-up in the same passage that is nearly as good.
+    After a second hop, the second sentence is the one that leads to the best one; otherwise, it is
+    a runner-up in the same passage that is nearly as good.
     """
     best, *others = (x for x in ranking.scored if x.candidate.is_quotable)
     quoted = [best.candidate]
@@ -143,12 +143,12 @@ def _quote_best(ranking: Ranking) -> str:
 def _cite(candidate: Candidate, ranking: Ranking) -> str:
     """Format a sentence, or a table row as text, with its passage id.
 
-    The list items or lines of code that it introduces follow it. A line that is not a sentence is
+    If it introduces list items or lines of code, these follow it. A line that is not a sentence is
     quoted after its heading.
     """
     if candidate.shown_heading:
         return f"{candidate.shown_heading}:\n\n{_item(candidate.passage, candidate.text)}"
-    quote = f"{_in_words(candidate, ranking)} [{candidate.passage.id}]"
+    quote = f"{_format_quote(candidate, ranking)} [{candidate.passage.id}]"
     if candidate.following and candidate.text.endswith("?"):
         answer = excerpt(candidate.following[0], "", ANSWER_SENTENCES)
         return f"{quote} {' '.join(answer.text.removeprefix(FOLDED).split())} [{answer.id}]"
@@ -157,19 +157,19 @@ def _cite(candidate: Candidate, ranking: Ranking) -> str:
 
 
 def _item(passage: Passage, text: str) -> str:
-    """Format a passage as a cited list item, as code if it does not look like prose."""
+    """Format a passage as a cited list item; if it does not look like prose, format it as code."""
     lines = [line for line in text.removeprefix(FOLDED).split("\n") if line.strip()][:MAX_ITEMS]
     is_code = passage.kind == "text" and not text.rstrip().endswith(".")
     formatted = [f"`{line}`" if is_code else line.lstrip(BULLETS) for line in lines]
     return "- " + "  \n  ".join(formatted) + f" [{passage.id}]"
 
 
-def _in_words(candidate: Candidate, ranking: Ranking) -> str:
+def _format_quote(candidate: Candidate, ranking: Ranking) -> str:
     """Format a table row as `Header: value (row)`; return a sentence unchanged.
 
-    The row is named by the cells that the question mentions, otherwise by its first cell. Columns
-    whose names the question mentions are included if they have the requested kind of answer;
-    otherwise all columns are included.
+    The row is named after the cells that the question mentions, otherwise after its first cell.
+    Columns whose names the question mentions are included if they have the requested kind of
+    answer; otherwise all columns are included.
     """
     passage, question = candidate.passage, ranking.question
     if passage.kind != "table":
@@ -214,7 +214,7 @@ def _not_found(task: str, rankings: Sequence[Ranking]) -> str:
         read = "None of the pages that were read is relevant to the question."
         return message + (read if any(r.candidates for r in rankings) else "No page was read.")
 
-    # Names in the question that none of these passages mentions.
+    # Names in the question that do not occur in any of these passages.
     first = rankings[0]
     names = {n for n in first.question.names if not first.question.text.startswith(n)}
     missing = names.intersection(*map(first.missing_words, closest))
@@ -224,5 +224,5 @@ def _not_found(task: str, rankings: Sequence[Ranking]) -> str:
 
 
 def _without_bold(text: str) -> str:
-    """Remove Markdown's bold markers; a cut sentence may have only one of a pair."""
+    """Remove Markdown's bold markers, since a cut sentence may have only one of a pair."""
     return text.replace("**", "").strip()

@@ -1,6 +1,6 @@
 """Analyses a question: its names, its content words, and the kind of answer it asks for.
 
-Kinds are recognised in English only; in other languages a question has only words and names, which
+Kinds are recognised in English only. In other languages, a question has only words and names, which
 are matched by stems in its language.
 """
 
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
 
 class AnswerKind(Enum):
-    """The kind of answer that a question asks for; THING if its wording does not say.
+    """The kind of answer that a question asks for; THING if its wording does not show that.
 
-    WAY is how something is done: a sentence that introduces code or steps answers it.
+    WAY is for questions about how something is done, which are answered by a sentence that
+    introduces code or steps.
     """
 
     PERSON = "person"
@@ -77,8 +78,8 @@ _CONTRACTIONS = frozenset(
     """im ive youre youve weve theyre theyve dont doesnt didnt isnt arent wasnt werent cant couldnt
     wont wouldnt shouldnt havent hasnt hadnt whats wheres whos hows thats theres lets""".split()
 )
-"""Stop words as `words` reads them in "I'm" and "don't"; those that are also other words (`id`,
-`well`) are left out."""
+"""Contractions such as "I'm" and "don't" as `words` reads them, used as stop words; those that are
+also other words (`id`, `well`) are left out."""
 _FOLLOWUP_OPENINGS = ("and what about ", "what about ", "how about ", "and ")
 PRONOUNS = frozenset("it he she they him them".split())
 _POSSESSIVES = frozenset("its his their her".split())
@@ -88,26 +89,27 @@ _SYNTHESIS_VERBS = {
     "summarise": "summarise", "summarize": "summarise", "outline": "summarise",
     "explain": "explain", "describe": "explain", "discuss": "explain",
 }  # fmt: skip
-"""English verbs that begin a request that no quotation can answer."""
+"""English verbs at the beginning of requests that no quotation can answer."""
 _COMPARATIVES = frozenset(
     """older oldest younger youngest earlier earliest first later latest larger largest bigger
     taller longer higher more most""".split()
 )
-_NONE: frozenset[str] = frozenset()
-_MAX_NOUN_WORDS, _NOUN_WITHIN = 3, 6
+_NO_STEMS: frozenset[str] = frozenset()
+_MAX_NOUN_WORDS, _MAX_NOUN_DISTANCE = 3, 6
 _QUOTED = re.compile(r"""["“„«]([^"“”„«»]{1,80})["”“»]""")
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, analysed.
+    """An analysed question.
 
-    terms: the stems of its words without stop words or repeats, in order. names: the proper names
-    and quotations in it. name_terms: the stems that belong to a name or are numbers. focus: the
-    stems of the noun asked for ("what *mountain range* …"). role: the stems of what a person asked
-    for is or did ("who *designed* …"). inherited: the stems from an earlier question that a pronoun
-    refers to. They show where to look, but an answer need not state them. language: its language
-    (ISO 639-1), None for English or if uncertain.
+    `terms` contains the stems of its words in order, without stop words and repeats; `names` its
+    proper names and quotations; `name_terms` the stems that belong to a name or are numbers;
+    `focus` the stems of the noun asked for ("what *mountain range* …"). If the question asks for a
+    person, `role` contains the stems of what the person is or did ("who *designed* …").
+    `inherited` contains the stems from an earlier question that a pronoun refers to: they show
+    where to look, but an answer need not contain them. `language` is the question's language
+    (ISO 639-1); None for English or if uncertain.
     """
 
     text: str
@@ -131,7 +133,7 @@ class Question:
         return stems | (frozenset(stems_in(self.language, text)) & frozenset(self.terms))
 
     def word_of(self, term: str) -> str:
-        """Return the word in the question that a stem came from."""
+        """Return the question's word that has this stem."""
         tokens = (token.strip(MARKS) for token in self.text.split())
         return next((t for t in tokens if term in self.stems_of(t)), term)
 
@@ -143,9 +145,11 @@ def analyse(text: str, language: str | None = None) -> Question:
     language = question_language(text) or language
     if language is not None and language != "en":
         terms = tuple(dict.fromkeys(stems_in(language, text)))
-        # A capital letter marks a name in few languages, so only numbers are certain.
+        # Few languages use capital letters only for names, so only numbers are certain.
         figures = frozenset(term for term in terms if term.isdigit())
-        return Question(text, terms, (), figures, AnswerKind.THING, _NONE, _NONE, language=language)
+        return Question(
+            text, terms, (), figures, AnswerKind.THING, _NO_STEMS, _NO_STEMS, language=language
+        )
     names = tuple(dict.fromkeys([*map(str.strip, _QUOTED.findall(text)), *find_names(text)]))
     name_terms = frozenset(term for name in names for term in name_stems(name))
     name_terms |= {word for word in words(text) if word.isdigit()}
@@ -166,8 +170,8 @@ def analyse(text: str, language: str | None = None) -> Question:
 def _answer_kind(text: str) -> tuple[AnswerKind, Sequence[str], Sequence[str]]:
     """Return the kind of answer, the noun asked for and a person's role, up to three words each.
 
-    The question word is the one at the start, alone or after a preposition, otherwise the last one:
-    elsewhere, `who`, `which` and `where` mostly begin relative clauses.
+    The question word is the one at the start (or after a preposition there), otherwise the last
+    one: in other positions, `who`, `which` and `where` mostly begin relative clauses.
     """
     tokens = text.split()
     folded = [token.strip(MARKS).casefold() for token in tokens]
@@ -193,9 +197,9 @@ def _answer_kind(text: str) -> tuple[AnswerKind, Sequence[str], Sequence[str]]:
 
 
 def _noun_phrase(following: Sequence[str]) -> list[str]:
-    """Return the noun phrase after a question word, or after its "is the"; at most three words."""
+    """Return the noun phrase after a question word, or after "is the"; at most three words."""
     phrase: list[str] = []
-    for token in following[:_NOUN_WITHIN]:
+    for token in following[:_MAX_NOUN_DISTANCE]:
         word = token.strip(MARKS).casefold()
         ends = word in STOP_WORDS or (token[:1].isupper() and phrase)
         if ends and phrase:
@@ -240,7 +244,7 @@ def name_stems(name: str) -> frozenset[str]:
 
 
 def keywords(text: str) -> str:
-    """Reduce a question to a search query: its content words, in order and as written."""
+    """Reduce a question to a search query: its content words, in the original order and form."""
     bare = (token.strip(MARKS) for token in text.split())
     left_out = _QUESTION_WORDS | _QUANTITY_WORDS
     return " ".join(
@@ -264,11 +268,11 @@ def split_urls(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def resolve_question(text: str, earlier: Sequence[str], title: str) -> Question:
-    """Analyse a follow-up question, replacing its pronoun with the name it refers to.
+    """Analyse a follow-up question, replacing its pronoun with what it refers to.
 
-    That is the page in view (`title`); otherwise the name in the last `earlier` question that is
-    complete in itself; otherwise that question's content words. "And Marrow Point Light?" asks the
-    earlier question about another name.
+    That is the page in view (`title`), otherwise the name in the last of the `earlier` questions
+    that can be understood on its own, otherwise that question's content words. "And Marrow Point
+    Light?" asks the earlier question about another name.
     """
     question = analyse(text)
     previous = next(
@@ -296,7 +300,7 @@ def resolve_question(text: str, earlier: Sequence[str], title: str) -> Question:
 
 
 def _is_followup(text: str) -> bool:
-    """Return whether a question needs the previous one: it has a pronoun or begins with "and"."""
+    """Return whether a question depends on an earlier one: has a pronoun, or begins with "and"."""
     tokens = {token.strip(MARKS).casefold() for token in text.split()}
     return text.casefold().startswith(_FOLLOWUP_OPENINGS) or bool(
         tokens & (PRONOUNS | _POSSESSIVES)
@@ -311,7 +315,7 @@ def refers_to_open_page(text: str) -> bool:
 
 
 def synthesis_task(question: Question) -> str:
-    """Return the task that no single sentence can do ("compare"); empty for other questions."""
+    """Return the task that quoting cannot do, such as "compare"; empty for other questions."""
     tokens = words(question.text)
     if not tokens:
         return ""
@@ -324,7 +328,7 @@ def synthesis_task(question: Question) -> str:
 
 
 def split_question(question: Question) -> tuple[Question, ...]:
-    """Split a question that asks several things into parts; any other question is its only part.
+    """Split a question that asks several things into parts; any other question is a single part.
 
     Each part inherits the question's names and the words before it, as hints on where to look.
     """
@@ -348,7 +352,7 @@ def split_question(question: Question) -> tuple[Question, ...]:
 
 
 def _split_conjoined(text: str) -> list[str]:
-    """Split where a second question is joined: `, and how …`, `, and do they …`."""
+    """Split a question where a second one begins: `, and how …`, `, and do they …`."""
     tokens, cuts = text.split(), [0]
     for n in range(2, len(tokens) - 2):
         following = tokens[n + 1].casefold()

@@ -1,4 +1,4 @@
-"""Ranks the sentences in the passages read by how well they answer the question."""
+"""Ranks the sentences in passages by how well they answer the question."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from agent.types import Observation, Passage
 
 MAX_WORDS = 120
-"""Maximum length in words of a sentence that can be quoted; 60 lost 7 of 260 single questions."""
+"""Maximum words in a sentence that can be quoted; with 60, 7 of 260 single questions were lost."""
 NEARBY_WEIGHT = 0.5
-"""Weight of a question word that is next to a sentence, or in it in another form."""
+"""Weight of a question word that is near a sentence, or in it in another form."""
 CONTEXT_WEIGHT, SENTENCE_WEIGHT, KIND_WEIGHT, FOCUS_WEIGHT = 7.5, 3.5, 2.0, 1.25
 """Weights of the four features. `bench/keyless_weights.py` fits them on one closed web and tests
 them on the other: the optimum is flat (.545 to .552 of 286, .555 to .573 of 110). BM25, proximity,
-position on the page and four more features changed that by less than its spread, .03."""
+position on the page and four more features changed the result by less than its spread, .03."""
 MIN_BRIDGE_GAIN = 0.08
 """Minimum share of the question that a bridge sentence must add to be quoted with the first one."""
 MAX_WORDS_BETWEEN = 1
@@ -47,26 +47,27 @@ MAX_WORDS_BETWEEN = 1
 MAX_ITEMS, MAX_ADJOINING_GAP = 6, 4
 """Maximum number of quoted list items, and of characters between adjoining passages."""
 MAX_MARGIN, MIN_SAME_SHARE = 2.5, 0.8
-"""Maximum margin that counts; minimum share of common words for two sentences to count as one.
-"""
+"""Maximum margin; minimum share of common words for two sentences to count as the same."""
 MIN_WRAPPED_LINE_CHARS = 60
 """A line of at least this many characters that ends mid-sentence counts as wrapped."""
 MAX_BRIDGE_CANDIDATES = 40
 """Number of top-ranked sentences that are tried as bridges."""
 MIN_COVERED, UNNAMED_PENALTY = 0.35, 0.15
-"""Share of the question's weight that an answer must cover, and an addition if the question names
-something and no page about it was read. Of sixteen features, only this one recognised unanswerable
-questions better on unseen halves; without it, 33 of 60 are refused instead of 42."""
+"""Minimum share of the question's weight that an answer must cover, and the amount added to it if
+the question names something and no page about it was read. Of sixteen features, only this one
+improved the recognition of unanswerable questions on unseen halves; without it, 33 of 60 are
+refused instead of 42."""
 MIN_SENTENCES = 100
-"""Minimum number of sentences for measuring rarity: with two, any word is in half of them."""
+"""Minimum number of sentences assumed for rarity: with two, every word would be in half of them."""
 MIN_RELEVANT_SHARE = MIN_COVERED / 2
-"""Share of the question's weight that a passage must cover to be relevant to it."""
+"""Minimum share of the question's weight that a relevant passage must cover."""
 PASSAGE_WEIGHT, RESULT_RANK_WEIGHT = 2.0, 1.0
-"""Weights, when passages are shown, of a passage's words and of its page's rank in the results,
-each relative to the best. On 40 unseen questions over 25 documents the first three passages contain
-27 answers (25 without these weights); on closed webs 304 of 396 (305 without)."""
+"""Weights of a passage's words and of its page's rank in the results, each relative to the best,
+for selecting passages to show. On 40 unseen questions over 25 documents, the first three passages
+contain 27 answers (25 without these weights); on closed webs, they contain 304 of 396 (305
+without)."""
 
-_NONE: frozenset[str] = frozenset()
+_NO_STEMS: frozenset[str] = frozenset()
 _AMOUNTS = NUMBER_WORDS | {"half", "third", "quarter", "dozen"}
 _REASONS = frozenset("because due reason reasons cause caused since so order therefore".split())
 _SENTENCE_ENDS = tuple(".!?。！？")
@@ -80,15 +81,13 @@ _NOTES = re.compile(r"(?:\[\w{1,3}\]\s*)+$")
 class Candidate:
     """A sentence or table row that may be quoted, with the stems used to match it.
 
-    page: URL of its page.
-    stems: those of its own content words, and of a question above it.
-    title: those of its page's title.
-    context: those of its passage, the heading above it, its table's caption and first row, and
-    anything that changed on a live page together with it.
-    heading_stems: those of the headings or column names above it.
-    is_quotable: whether it ends like a sentence, or is a table row.
-    following: the list items or lines of code that it introduces.
-    shown_heading: the heading quoted with it, if it is not a sentence by itself.
+    `stems` contains those of its own content words, and of a question above it; `title` those of
+    its page's title; `heading_stems` those of the headings or column names above it; `context`
+    those of its passage, the heading above it, its table's caption and first row, and the other
+    changes that the same action caused on a live page. `page` is the URL of its page.
+    `is_quotable` says whether it ends like a sentence, or is a table row. `following` contains the
+    list items or lines of code that it introduces. `shown_heading` is the heading to quote with it
+    if it is not a sentence by itself.
     """
 
     text: str
@@ -109,7 +108,7 @@ class Candidate:
 
     @property
     def stated(self) -> frozenset[str]:
-        """The stems that it states itself, or through its headings or page title."""
+        """The stems in it, in its headings and in its page's title."""
         return self.stems | self.heading_stems | self.title
 
 
@@ -117,9 +116,9 @@ class Candidate:
 class Scored:
     """A candidate with its score.
 
-    `own` is the share (0-1) of the question that it states itself, each word weighted by its
-    rarity; `covered` is the share that it and its context state. `bridge` is the sentence from
-    another page that it depends on, if any.
+    `own` is the share (0-1) of the question's words that it contains, weighted by rarity; `covered`
+    is the share that it and its context contain. `bridge` is the sentence from another page that it
+    depends on, if any.
     """
 
     candidate: Candidate
@@ -130,7 +129,7 @@ class Scored:
 
 
 class Ranking:
-    """The candidates for an answer: `scored`, best first; `best` is the first quotable one.
+    """The candidates for an answer: `scored`, best first; `best` is the first one that is quotable.
 
     `found` contains the pages that searches returned, with their scores.
     """
@@ -152,14 +151,14 @@ class Ranking:
         }
         total_idf = sum(self._idf.values()) or 1.0
         self.weight = {term: value / total_idf for term, value in self._idf.items()}
-        # Synonyms are loaded and stemmed only once something has been read.
+        # Synonyms are not loaded and stemmed until something has been read.
         self.forms = {t: _synonyms(t) if candidates else frozenset() for t in question.terms}
         self._topics = frozenset(question.terms)
         question_forms = self._topics.union(*self.forms.values())
         scored = [
             self._score(_with_heading(c, self._topics))
             for c in candidates
-            # A sentence that only repeats the question answers nothing.
+            # A sentence that only repeats the question is not an answer.
             if len(c.text.split()) <= MAX_WORDS and (c.following or not c.stems <= question_forms)
         ]
         scored.sort(key=lambda x: -x.score)
@@ -169,7 +168,7 @@ class Ranking:
         self.best = next((x for x in self.scored if x.candidate.is_quotable), None)
 
     def missing_words(self, candidate: Candidate) -> list[str]:
-        """List the question's names and words that are not in a candidate or its page title."""
+        """List the question's names and words that a candidate and its page title lack."""
         question, missing = self.question, self._missing_terms(candidate)
         names = [name for name in question.names if name_stems(name) & set(missing)]
         others = [question.word_of(term) for term in missing if term not in question.name_terms]
@@ -182,11 +181,11 @@ class Ranking:
 
     @functools.cached_property
     def is_insufficient(self) -> bool:
-        """True if the best candidate does not cover enough of the question for an answer.
+        """Whether the best candidate covers too little of the question for an answer.
 
-        A lower share is enough if a page about something named in the question was read. "Why"
-        needs a reason, and "who" needs the person's role or deed: without this check, 4 of 20
-        answers were right.
+        A lower share is enough if a page about something named in the question was read. An answer
+        to "why" must give a reason, and one to "who" must mention what the person is or did:
+        without this check, only 4 of 20 answers were right.
         """
         best, question = self.best, self.question
         names = [name_stems(name) for name in question.names]
@@ -201,14 +200,14 @@ class Ranking:
             stated |= best.bridge.stated
         role = question.role
         return bool(role) and not any(
-            t in stated or self.forms.get(t, _NONE) & stated for t in role
+            t in stated or self.forms.get(t, _NO_STEMS) & stated for t in role
         )
 
     def margin(self, x: Scored) -> float:
         """Return the margin by which an answer outscores the next different one (`MAX_MARGIN`).
 
-        "Different" means in another passage, with less than `MIN_SAME_SHARE` of its words in
-        common, and with another date, number or name if the question asks for one.
+        A different answer is in another passage, shares less than `MIN_SAME_SHARE` of the words,
+        and, if the question asks for a date, number or name, has another one.
         """
         own, values = x.candidate, requested_values(x.candidate.full_text, self.question)
         for other in self.scored:
@@ -231,7 +230,7 @@ class Ranking:
         if question.kind not in (AnswerKind.THING, AnswerKind.WAY):
             has_value = kind_score(candidate.full_text, question) == 1
             if has_value and not _value_near_term(candidate.text, question):
-                has_value = None  # it may be a value of something else
+                has_value = None  # the value may belong to something else
         return Fit(
             covered=round(x.covered, 3),
             margin=round(self.margin(x), 3),
@@ -242,7 +241,7 @@ class Ranking:
     def density(self, candidate: Candidate) -> float:
         """Return how close together the question's words are in a candidate (0-1).
 
-        The value is the number of these words divided by the number of content words in the
+        The value is the number of these words, divided by the number of content words in the
         shortest span that contains them all. Scattered words often belong to different statements.
         """
         known = {form: term for term in self.question.terms for form in (term, *self.forms[term])}
@@ -254,12 +253,12 @@ class Ranking:
     def closest(self, limit: int) -> list[Candidate]:
         """Return the best candidates from different relevant passages, best first.
 
-        They are shown, not quoted, so any line is acceptable, including code or a list item. In
-        place of a question in the text, as in an interview, the passage that answers it is shown.
-        The passage's other words and its page's rank in the search results also count. A second-hop
-        sentence directly follows the one it belongs to.
+        They are shown rather than quoted, so any line is acceptable, including code or a list item.
+        If a candidate is a question in the page text, as in an interview, the passage that answers
+        it is returned instead. The passage's other words and its page's rank in the search results
+        affect the score. A second-hop sentence directly follows the one it belongs to.
         """
-        best: dict[str, Scored] = {}  # by the passage's id
+        best: dict[str, Scored] = {}  # by passage id
         for x in self.scored:
             best.setdefault(x.candidate.passage.id, x)
         stems: dict[str, list[str]] = {id_: [] for id_ in best}
@@ -287,9 +286,9 @@ class Ranking:
         return [*shown.values()][:limit]
 
     def _answer_below(self, c: Candidate) -> Candidate:
-        """Return the first candidate in the passage that answers a question in the text.
+        """Replace a question in the page text with the first candidate in the answering passage.
 
-        Any other candidate is returned unchanged.
+        Other candidates are returned unchanged.
         """
         if not (c.following and c.text.endswith("?")):
             return c
@@ -316,7 +315,7 @@ class Ranking:
             elif in_other_form or term in c.context:
                 covered += weight * NEARBY_WEIGHT
         if self.question.inherited and not own:
-            covered = 0.0  # it only matches the earlier question
+            covered = 0.0  # it matches only the earlier question
         kind = kind_score(c.full_text, self.question)
         if c.following and self.question.kind is AnswerKind.WAY:
             kind = 1.0
@@ -332,7 +331,7 @@ class Ranking:
         return Scored(c, own, covered, score, bridge)
 
     def _with_bridge(self, x: Scored, pool: Sequence[Scored]) -> Scored:
-        """Pair a candidate with the sentence from another page that helps it most, if any.
+        """Pair a candidate with the sentence from another page that adds most to it, if any.
 
         Two sentences belong together if one names the subject of the other's page.
         """
@@ -348,14 +347,15 @@ class Ranking:
     def _names_page(self, a: Candidate, b: Candidate) -> bool:
         """Return whether `a` names the subject of `b`'s page, which the question does not name.
 
-        "Born in Fredericton" names "Diocese of Fredericton" if the question asks for a diocese.
+        For example, if the question asks for a diocese, "born in Fredericton" names the subject of
+        the page "Diocese of Fredericton".
         """
         subject = b.title - (self._topics - self.question.name_terms)
         return subject <= a.stems and not subject <= self._topics
 
 
 def _with_heading(c: Candidate, topics: frozenset[str]) -> Candidate:
-    """Make a list item or single line quotable with its heading, if the question is about that."""
+    """Make a list item or line quotable with its heading, if the question is about the heading."""
     heading = c.passage.heading.rpartition(HEADING_SEPARATOR)[2].removeprefix(FOLDED)
     is_line = c.passage.kind == "list" or (c.passage.kind == "text" and "\n" not in c.passage.text)
     if c.is_quotable or not is_line or not topics & set(content_words(heading)):
@@ -366,15 +366,15 @@ def _with_heading(c: Candidate, topics: frozenset[str]) -> Candidate:
 def extract_candidates(
     observations: Iterable[Observation], question: Question | None = None
 ) -> list[Candidate]:
-    """Extract candidates from all passages shown; repeated text on one page counts once.
+    """Extract candidates from all passages shown; text repeated on a page counts once.
 
-    For a `question` in a language other than English, their stems include those in its language. A
-    list's later pages get the title of its first page.
+    If the `question` is not in English, their stems include those in its language. A list's later
+    pages get the title of its first page.
     """
     foreign = question if question and question.language else None
     found: dict[tuple[str, str], Candidate] = {}
     titles = {o.url: o.title for o in observations if o.title}
-    list_titles: dict[str, str] = {}  # URL of a following page -> title of the first
+    list_titles: dict[str, str] = {}  # URL of a later page -> title of the list's first page
     for o in observations:
         tables = (passage for passage in o.passages if passage.kind == "table")
         headers = frozenset(row.heading.rpartition(HEADING_SEPARATOR)[2] for row in tables)
@@ -382,7 +382,7 @@ def extract_candidates(
         if o.get("next"):
             list_titles.setdefault(str(o.get("next")), title)
         changed = " ".join(line for line in o.snapshot.split("\n") if line.startswith("~"))
-        above = ""  # the caption of a table, and its first row
+        above = ""  # a table's caption and first row
         for at, passage in enumerate(o.passages):
             is_row = passage.kind == "table"
             if not is_row:
@@ -403,7 +403,7 @@ def extract_candidates(
 
 
 def _following_passages(passages: Sequence[Passage], at: int) -> tuple[Passage, ...]:
-    """Return the text, or the list items, right below a passage that introduces them."""
+    """Return the text or the list items directly below a passage that introduces them."""
     below: list[Passage] = []
     for previous, passage in itertools.pairwise(passages[at : at + MAX_ITEMS + 1]):
         is_adjoining = 0 <= passage.start - previous.end <= MAX_ADJOINING_GAP
@@ -424,7 +424,7 @@ def split_candidates(
     beside: str,
     foreign: Question | None,
 ) -> tuple[Candidate, ...]:
-    """Split a passage into candidates; cached, since each step processes all passages again."""
+    """Split a passage into candidates; cached, since every step processes all passages."""
     if passage.kind == "heading":
         return ()
     stems_of = foreign.stems_of if foreign else _content_stems
@@ -466,7 +466,7 @@ def _content_stems(text: str) -> frozenset[str]:
 def _sentences(text: str) -> Iterator[str]:
     """Yield a passage's sentences without bullets and footnote markers.
 
-    Wrapped lines are joined. A question in the text is joined with the sentence after it.
+    Wrapped lines are joined. A question in the text is joined with the sentence that follows it.
     """
     lines: list[str] = []
     for line in text.split("\n"):
@@ -506,7 +506,7 @@ def _synonym_stems() -> tuple[frozenset[str], ...]:
 def _ordered_stems(c: Candidate, question: Question) -> list[str]:
     """Return the stems of a candidate's content words, in order and with duplicates.
 
-    A table row includes its column names, a line the heading shown above it.
+    For a table row, they include the column names; for a line, the heading shown above it.
     """
     text = f"{c.shown_heading} {c.full_text}"
     if c.passage.kind == "table":
@@ -528,9 +528,9 @@ def _span_length(terms: Sequence[str | None], wanted: int) -> float:
 
 
 def kind_score(text: str, question: Question) -> float:
-    """Return 1 if the text contains the requested kind and the question does not, otherwise 0.
+    """Return 1 if the text, but not the question, has a value of the requested kind, otherwise 0.
 
-    Return 0.5 if the question does not say what kind it wants. English only.
+    Return 0.5 if the question does not request a kind. English only.
     """
     match question.kind:
         case AnswerKind.DATE:
@@ -548,9 +548,9 @@ def kind_score(text: str, question: Question) -> float:
 
 
 def requested_values(text: str, question: Question) -> frozenset[str]:
-    """Return the words in the dates, numbers or names of a text, as the question requires.
+    """Return the words in a text's dates, numbers or names, depending on the question's kind.
 
-    Those in the question itself are omitted. Empty for other kinds. English only.
+    Those in the question itself are omitted. For other kinds, the result is empty. English only.
     """
     known = set(words(question.text))
     match question.kind:
@@ -559,7 +559,7 @@ def requested_values(text: str, question: Question) -> frozenset[str]:
         case AnswerKind.NUMBER:
             return frozenset(w for w in words(text) if w not in known and _is_amount(w))
         case AnswerKind.PERSON | AnswerKind.PLACE:
-            # Every sentence begins with a capital letter, so there it does not mark a name.
+            # Every sentence begins with a capital letter, so that one does not mark a name.
             names = find_names(text[:1].lower() + text[1:])
             return frozenset().union(*map(name_stems, names)) - set(question.terms)
         case _:
@@ -569,8 +569,8 @@ def requested_values(text: str, question: Question) -> frozenset[str]:
 def _value_near_term(text: str, question: Question) -> bool:
     """Return whether a date or amount is near one of the question's words; True for other kinds.
 
-    "Near" means with at most `MAX_WORDS_BETWEEN` other words in between. Names and stop words do
-    not count, but a pronoun does: a clause begins there ("born in Paris, he moved away in 1925").
+    At most `MAX_WORDS_BETWEEN` other words may be in between. Names and stop words are not counted,
+    but pronouns are, since they begin a clause ("born in Paris, he moved away in 1925").
     """
     if question.kind not in (AnswerKind.DATE, AnswerKind.NUMBER):
         return True

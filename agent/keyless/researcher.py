@@ -1,4 +1,4 @@
-"""Researches in code: decides what to search for, read and follow until it is time to answer."""
+"""Does research in code: decides what to search for and read until it is time to answer."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from agent.types import Message, Observation, Passage
 
 COMPLETE_SHARE = 0.65
-"""Once an answer covers this share of the question, there is no second hop."""
+"""If an answer covers at least this share of the question, no second hop is made."""
 MAX_LEADS = 4
 """Number of top-ranked sentences whose names are searched for in a second hop."""
 
@@ -67,7 +67,7 @@ class Research:
 
     @cached_property
     def rankings(self) -> list[Ranking]:
-        """The rankings for all parts of the question, one per part."""
+        """The rankings for the question's parts, one per part."""
         parts = split_question(self.question)
         if len(parts) == 1:
             return [self.ranking]
@@ -97,7 +97,7 @@ class Research:
 
 
 class Researcher:
-    """Does a question's research without a language model: searches, reads, follows a second hop.
+    """Researches a question without a language model: searches, reads, and follows a second hop.
 
     It is stateless: its calls follow from `Message.question` and `Message.observations` alone,
     never from the text of messages. `effort` limits the research. A model that writes the answer
@@ -116,13 +116,13 @@ class Researcher:
         """Return the tool calls of the next step, at least one; None when it is time to answer.
 
         The calls in one step are independent and may run in parallel. The last step that the effort
-        allows is reserved for the answer. After a message without observations (a limit is reached)
-        there are no more calls.
+        allows is reserved for the answer. After a message without observations, which means that a
+        limit was reached, there are no more calls.
         """
         return self.calls_for(Research(read_conversation(messages)))
 
     def calls_for(self, research: Research) -> list[ToolCall] | None:
-        """Do the same for a conversation that has already been read."""
+        """Return the same for a conversation that has already been parsed."""
         conversation = research.conversation
         if conversation.ended or len(conversation.steps) >= self._effort.steps - 1:
             return None
@@ -176,7 +176,7 @@ class Researcher:
         ]
 
     def _first_searches(self, research: Research) -> list[Call]:
-        """Run the searches that the user approved, otherwise the question and its content words.
+        """Run the searches that the user approved, otherwise search for the question.
 
         This is skipped if a file, a URL in the question or the page in view already answers it.
         """
@@ -233,7 +233,7 @@ class Researcher:
         return [("READ", {"url": url, "query": research.reading_query})]
 
     def _work_live_page(self, research: Research) -> list[Call]:
-        """If the answer is incomplete, act on a live page; read what the last action revealed."""
+        """If the answer is incomplete, read what the last action revealed or act on a live page."""
         latest = research.conversation.latest
         is_unread = len(latest) == 1 and latest[0].tool in LIVE_TOOLS and not latest[0].passages
         if is_unread and has_added_text(latest[0]):
@@ -247,7 +247,7 @@ class Researcher:
 
 
 def first_searches(question: str) -> list[str]:
-    """Return the searches with which research on a question begins."""
+    """Return the first searches for a question."""
     return list(dict.fromkeys(filter(None, [question, keywords(question)])))
 
 
@@ -261,7 +261,7 @@ def fuse_results(searches: Iterable[Observation]) -> dict[str, float]:
 
 
 def _follow_up_queries(ranking: Ranking) -> Iterator[str]:
-    """Yield queries for a second hop: a name in the best sentences, plus the words they lack."""
+    """Yield queries for a second hop: a name in the best sentences, plus the missing words."""
     known = frozenset(ranking.question.terms)
     for x in ranking.scored[:MAX_LEADS]:
         missing = [word for word in ranking.missing_words(x.candidate) if content_words(word)]
@@ -275,7 +275,7 @@ def _search_calls(queries: Sequence[str]) -> list[Call]:
 
 
 def excerpt(passage: Passage, text: str, most: int) -> Passage:
-    """Cut a passage to `most` sentences around the one starting with `text`; rows are not cut."""
+    """Cut a passage to `most` sentences around the one that starts with `text`; keep rows whole."""
     spans = split_sentences(passage.text)
     at = next((n for n, span in enumerate(spans) if passage.text.startswith(text, span.start)), 0)
     first = max(0, min(at - (most - 1) // 2, len(spans) - most))

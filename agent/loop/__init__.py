@@ -1,1 +1,1 @@
-"""The agent loop: first messages, steps, subtasks, and answer checks."""
+"""The agent loop: opening messages, steps, subtasks, and answer checks."""

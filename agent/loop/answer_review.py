@@ -1,4 +1,4 @@
-"""The answer review: unsupported sentences are sent back to the model, once."""
+"""The answer review: sends unsupported sentences back to the model, once."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ if TYPE_CHECKING:
     from agent.types import Passage
 
 MIN_SAME_SHARE = 0.6
-"""Minimum share of a sentence's words that a corrected sentence keeps to count as the same one."""
+"""A corrected sentence counts as the same one if it keeps at least this share of its words."""
 NO_ANSWER = "it does not answer the question that was asked"
-_CITATION = re.compile(r"\[[^\]]*\]")
+_CITATION_RE = re.compile(r"\[[^\]]*\]")
 
 
 @dataclass(slots=True)
 class AnswerReview:
-    """Checks an answer: by code, then by a judge, then the model corrects it once."""
+    """Checks an answer by code, then by a judge, and has the model correct it once."""
 
     work: Orchestrator
     judge: ClaimJudge
 
     async def check(self, result: LoopResult) -> LoopResult:
-        """Return the answer, corrected once if any of its sentences is refused."""
+        """Return the answer, corrected once if any of its sentences was rejected."""
         work, evidence = self.work, self.judge.evidence
         await self._judge(result.text, "judge/1")
-        # The parts of a report were corrected one by one (`check_parts`).
+        # The parts of a report have already been corrected individually (`check_parts`).
         final = result.limit or work.as_report
         if final or not takes(work.model, Task.REVIEW) or work.budget.steps_left <= 0:
             return result
@@ -61,9 +61,9 @@ class AnswerReview:
         return corrected
 
     async def question_claims(self, result: LoopResult, most: int, web: Web | None) -> None:
-        """Follow the citations of the `most` central claims, and search for evidence against them.
+        """Follow the citations of up to `most` central claims; search for evidence against them.
 
-        An answer that a limit cut short is left unchanged.
+        Does nothing if a limit cut the answer short.
         """
         if not most or result.limit is not None:
             return
@@ -77,7 +77,7 @@ class AnswerReview:
 
 
 async def check_parts(judge: ClaimJudge, parts: Mapping[str, str]) -> dict[str, str]:
-    """Check parts of a report (sections or the frame) by code, then by one judge request.
+    """Check parts of a report (sections or the frame) by code, then with one judge request.
 
     `parts` maps places to text. Records the objections and returns them by place.
     """
@@ -98,10 +98,10 @@ async def check_parts(judge: ClaimJudge, parts: Mapping[str, str]) -> dict[str, 
 async def repair(
     work: Orchestrator, result: LoopResult, note: str, supported: Sequence[str] = ()
 ) -> LoopResult:
-    """Have the model correct an answer as a note asks; if that fails, keep the first answer.
+    """Have the model correct an answer according to a note; if that fails, keep the first answer.
 
-    `supported` are the supported sentences of the first answer. Those missing from the corrected
-    answer are appended to it; if the model gives up, they become the answer.
+    `supported` lists the supported sentences of the first answer. If the corrected answer lacks any
+    of these sentences, they are appended to it; if the model gives up, they become the answer.
     """
     try:
         corrected = await work.follow_up(result.text, note)
@@ -111,21 +111,22 @@ async def repair(
         return result
     if supported and gives_up(corrected.text):
         return replace(corrected, text="\n\n".join(supported))
-    text = _CITATION.sub("", corrected.text)
+    text = _CITATION_RE.sub("", corrected.text)
     new = [frozenset(content_words(text[start:end])) for start, end in sentences(text)]
     missing: list[str] = []
     for sentence in supported:
-        stems = frozenset(content_words(_CITATION.sub("", sentence)))
+        stems = frozenset(content_words(_CITATION_RE.sub("", sentence)))
         if stems and not any(len(stems & other) >= MIN_SAME_SHARE * len(stems) for other in new):
             missing.append(sentence)
     return replace(corrected, text="\n\n".join([corrected.text, *missing]))
 
 
 def objections_note(answer: str, evidence: Evidence, judge: ClaimJudge | None = None) -> str | None:
-    """List the refused sentences and the reasons, as a note to the model; None if there are none.
+    """List the rejected sentences with reasons, as a note to the model; None if there are none.
 
-    A sentence is refused if it is contradicted, if the judge did not find it supported, or if it
-    cites a passage that was not read. The entire answer is refused if it answers another question.
+    A sentence is rejected if it is contradicted, if the judge did not find it supported, or if it
+    cites a passage that was not read. The entire answer is rejected if it answers a different
+    question.
     """
     if not _claims_something(answer, evidence):
         return None

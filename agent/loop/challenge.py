@@ -1,7 +1,8 @@
-"""Searches once for evidence against each central claim of an answer.
+"""Searches once for evidence against each central claim in an answer.
 
 The pages found are evidence like any other: a page that contradicts a claim creates a conflict, and
-one that agrees counts as another origin. Each search is recorded as `challenge`.
+a page that agrees counts as an additional independent source. Each search is recorded as
+`challenge`.
 """
 
 from __future__ import annotations
@@ -32,15 +33,15 @@ if TYPE_CHECKING:
     from agent.types import Passage, Sentence
 
 PAGES_READ: Final = 2
-"""Pages read per search: only the first results, to keep the number of extra pages small."""
+"""Number of results read per search, kept small to limit the number of extra pages."""
 PASSAGES_JUDGED: Final = 3
-"""Maximum number of passages per page that the judge is shown for a claim."""
+"""Maximum number of passages per page that the judge sees for a claim."""
 QUERY_CHARS: Final = 150
 """Maximum length of a query: engines truncate longer ones."""
 
 
 async def challenge(work: Orchestrator, judge: ClaimJudge, answer: str, most: int) -> None:
-    """Search for evidence against the `most` claims nearest to the question; record the results.
+    """Search for evidence against up to `most` claims nearest to the question; record the results.
 
     A limit or an error ends the search; errors are recorded.
     """
@@ -60,7 +61,7 @@ async def challenge(work: Orchestrator, judge: ClaimJudge, answer: str, most: in
 
 
 def central_claims(sentences: Sequence[Sentence], question: str, most: int) -> list[Sentence]:
-    """Return the supported claims that share the most words with the question, in their order."""
+    """Return the supported claims that share the most words with the question, in answer order."""
     asked = set(content_words(question))
     claims = [s for s in sentences if s.verdict is VerdictState.SUPPORTED and not s.step]
     unique = list({claim.text: claim for claim in claims}.values())
@@ -69,7 +70,7 @@ def central_claims(sentences: Sequence[Sentence], question: str, most: int) -> l
 
 
 async def _queries(work: Orchestrator, claims: Sequence[str]) -> list[str]:
-    """Ask the model for queries; if it returns none, use the claim without its values."""
+    """Ask the model for a query per claim; if one is missing, use the claim without its values."""
     rows: object = []
     if takes(work.model, Task.CHALLENGE):
         listed = "\n".join(f"{n}. {inert(claim)}" for n, claim in enumerate(claims, 1))
@@ -85,7 +86,7 @@ async def _queries(work: Orchestrator, claims: Sequence[str]) -> list[str]:
 
 
 def without_values(claim: str) -> str:
-    """Remove figures and dates from a claim, so that the query can find other values."""
+    """Remove figures and dates from a claim, so that the query can find different values."""
     facts = extract_facts(claim)
     values = [figure.quantity for figure in facts.figures] + [date.text for date in facts.dates]
     for value in sorted(values, key=len, reverse=True):
@@ -96,7 +97,7 @@ def without_values(claim: str) -> str:
 async def _challenge(
     work: Orchestrator, judge: ClaimJudge, claim: Sentence, query: str, place: str
 ) -> None:
-    """Search, read the first results that are new to the run, and have the judge compare them."""
+    """Search, read the first results that are new to the run, and have the judge check them."""
     evidence = judge.evidence
     known = {source.n for source in evidence.sources}
     call = ToolCall("WEB_SEARCH", json.dumps({"query": query}, ensure_ascii=False))

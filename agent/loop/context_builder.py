@@ -1,6 +1,7 @@
 """Builds the first messages of a loop: memory, the open page, files and the question.
 
-Everything added is also registered in the run's provenance, which later decides what may be sent.
+Everything added is also registered in the run's provenance, which later determines what may be
+sent.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ if TYPE_CHECKING:
 class ContextBuilder:
     """Builds the first messages of a loop: the question with the open page, files and memory.
 
-    `captured` are (type, text) pairs that are added to the prompt. `is_public_run(id)` says whether
-    a run read nothing private. After a call for the main loop, `skills` has the names of the skills
-    in the prompt, and `layers` the memory layers in it.
+    `captured` contains (type, text) pairs that are added to the prompt. `is_public_run(id)` returns
+    whether a run did not read anything private. After a call for the main loop, `skills` contains
+    the names of the skills in the prompt, and `layers` its memory layers.
     """
 
     context: ToolContext
@@ -52,7 +53,7 @@ class ContextBuilder:
     _loading: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     async def __call__(self, question: str, place: str = MAIN) -> list[Message]:
-        """Build the messages and record that their skills were used.
+        """Build the messages, and record which skills they contain.
 
         Raises `UsageError` for a file that cannot be read.
         """
@@ -63,8 +64,7 @@ class ContextBuilder:
         if memory is None and self.page is None and not self.captured:
             return self._redacted([Message("user", question, question=question)])
         layers = await self._load_layers(question)
-        # If there are too many entries to show them all, they are ranked by embeddings if
-        # available.
+        # If there are too many entries to show, they are ranked, by embeddings if available.
         entries = candidates(layers)
         near: dict[str, float] = {}
         if len(entries) > SHOWN_WITHOUT_FILTER:
@@ -112,7 +112,7 @@ class ContextBuilder:
             self.page = page = web.context
             data = {"url": page.url, "title": page.title, "selection": page.selection}
             passages: tuple[Passage, ...] = ()
-            if web.page is not None:  # the page's text in the prompt has no passage ids
+            if web.page is not None:  # the prompt shows the page's text without passage ids
                 source = register_source(self.context, web.page)
                 passages = source.passages
                 line = f"is {source.name}; READ without url gives its passages"
@@ -129,14 +129,14 @@ class ContextBuilder:
         self._observed = observed
 
     async def _read_file(self, web: Web | None, path: Path) -> tuple[str, Observation]:
-        """Read a file; returns its content as text for the prompt and as data."""
+        """Read a file; returns its content as text for the prompt and as structured data."""
         if await asyncio.to_thread(path.is_dir):
             hint = f"Search its files with --corpus {path}."
             raise UsageError(f"{path} is a folder, not a file", hint=hint)
         if web is None or not await asyncio.to_thread(path.is_file):
             raise UsageError(f"cannot read the file {path}", hint="Check the path of --file.")
         uri = web.reader.files.address(path)
-        # The reader extracts the text of every kind of document, and makes it citable like a page.
+        # The reader extracts text from any kind of document, and makes it citable like a page.
         kind = mimetypes.guess_type(path.name)[0] or ""
         if kind.startswith(_UPLOAD_ONLY_TYPES):
             text = f"{inert(clean(path.name))}, {kind}: it can be uploaded to a page (UPLOAD)"
@@ -163,9 +163,9 @@ class ContextBuilder:
     def _add_provenance(self, layers: Layers, shown: str) -> None:
         """Add the text of memory entries and of the page to the run's provenance.
 
-        Layer entries are added only if they occur in `shown`, the text of the messages. Memories
+        Memory entries are added only if they occur in `shown`, the text of the messages. Memories
         are private even if their text comes from the web, because the run that wrote them may have
-        read something private. The exception is facts that a public run found on pages.
+        read something private. Facts that a public run found on web pages are the exception.
         """
         provenance = self.context.provenance
         for layer in (layers.profile, layers.memories, layers.sessions):
@@ -193,4 +193,4 @@ class ContextBuilder:
 
 
 _UPLOAD_ONLY_TYPES = ("image/", "audio/", "video/")
-"""Media types without text to extract; such files can only be uploaded."""
+"""Media types that contain no extractable text; such files can only be uploaded."""

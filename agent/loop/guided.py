@@ -1,10 +1,11 @@
 """Guided mode: code searches and reads; a small language model only picks the answer's words.
 
-A model of a few billion parameters cannot drive a tool loop, but it can find an answer in passages.
-It is asked once, with a few short passages. Its answer is used only if code can verify it: a
-passage contains its words, and the question's names and figures are on the same page, or in a
-passage that names this page. If the passages only identify who or what is meant, the model names
-it, code looks it up, and the model is asked again (a second hop).
+A model with a few billion parameters cannot drive a tool loop, but it can find an answer in
+passages. The model is asked once, with a few short passages. Its answer is used only if code can
+verify it: a passage contains its words, and the question's names and figures are on the same page,
+or in a passage that mentions this page's title. If the passages only identify the subject of the
+question, the model names the subject, code looks it up, and the model is asked again (a second
+hop).
 """
 
 from __future__ import annotations
@@ -35,34 +36,34 @@ if TYPE_CHECKING:
 
 MAX_PASSAGES: Final = 4
 MAX_SENTENCES: Final = 3
-"""Sentences per passage in the request. Four passages of three sentences contain the answer to 164
-of 200 questions, six passages to 165; in 155 cases it is in the first one.
+"""Sentences per passage in the request. Four passages of three sentences each contain the answers
+to 164 of 200 questions, six passages 165; for 155 questions, the answer is in the first passage.
 """
 MAX_PASSAGES_CHARS: Final = 1_400
-"""Maximum total length of the passages in characters (about 300 tokens). 1,800 characters contain
-no more answers.
+"""Maximum total length of the passages in characters (about 300 tokens). A total of 1,800
+characters would not contain more answers.
 """
 MAX_ANSWER_WORDS: Final = 25
-"""Maximum number of words of the sentence quoted as the answer; longer ones are shortened."""
+"""Maximum number of words in the sentence quoted as the answer; longer ones are shortened."""
 MIN_COVERED: Final = 0.5
-"""Minimum share of the question's words on the answer's page. Together with the question's names it
-accepts 122 of 130 right answers, and 9 answers to 40 questions that have none (with names alone:
-124 and 17).
+"""Minimum share of the question's words that must be on the answer's page. Together with the check
+of the question's names, it accepts 122 of 130 correct answers, and wrongly accepts answers to 9 of
+40 questions that have none (with names alone: 124 and 17).
 """
 MAX_REPLY_TOKENS: Final = 500
-"""Maximum number of tokens of a reply. A valid one has at most 150; the limit stops a rambling
+"""Maximum number of tokens in a reply. Valid replies have at most 150; the limit stops a rambling
 model.
 """
 MAX_NAME_WORDS: Final = 6
-"""Maximum number of words in a name that is looked up."""
-_WORD = re.compile(r"[^\W_]+")
+"""Maximum number of words in a name that a second hop looks up."""
+_WORD_RE = re.compile(r"[^\W_]+")
 _NO_ANSWER = f"{NOT_FOUND} The passages that were read do not contain the answer."
 _SECOND_HOP_PREFIX = "Looking up: "
 """Prefix of the reply that starts a second hop; the name and its passage id follow."""
 
 
 class AnswerLocation(NamedTuple):
-    """The position of an answer: a passage, and the span of the words in its text."""
+    """The position of an answer: a passage, and the span of the answer's words in its text."""
 
     passage: Passage
     start: int
@@ -70,7 +71,7 @@ class AnswerLocation(NamedTuple):
 
 
 class GuidedModel(ModelWrapper):
-    """Does the research in code; the inner model only picks the answer's words."""
+    """A model that does the research in code; the inner model only picks the answer's words."""
 
     sees = False
     native = False
@@ -81,17 +82,17 @@ class GuidedModel(ModelWrapper):
         self._researcher = Researcher(effort)
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:  # noqa: ARG002 - the inner model has its own prompt
-        """Return the next tool calls, a cited answer or a refusal; raises `ModelError`."""
+        """Return the next tool calls, a cited answer, or NOT_FOUND; raises `ModelError`."""
         if messages[-1].content == SEARCHES:
-            # Guided mode may start in the middle of a conversation, before anything was read. The
-            # model's own attempts are left out.
+            # Guided mode may start in the middle of a conversation, before anything was read.
+            # Ignore the model's earlier attempts.
             asked_at = max(n for n, message in enumerate(messages) if message.question)
             messages = messages[: asked_at + 1]
         questions = [message.question for message in messages if message.question]
         question = questions[-1] if questions else ""
         hop = _current_hop(messages)
 
-        # Code searches and reads; in a second hop it only reads.
+        # Code searches and reads; in a second hop, it only reads.
         calls = self._researcher.next_calls(messages) or []
         if calls and (hop is None or calls[0].name == "READ"):
             tags = "\n".join(f"<<TOOL:{call.name}:{call.param}>>" for call in calls)
@@ -108,10 +109,9 @@ class GuidedModel(ModelWrapper):
         else:
             reply = await self._model.reply(prompt("guided"), request)
 
-        # Find these words in the passages. If they do not answer the question, they may lead to a
-        # second hop.
+        # Find these words in the passages. If they do not answer the question, try a second hop.
         words, number = _read_reply(reply.text)
-        found = _locate(words, number, passages)
+        found = _locate_answer(words, number, passages)
         if found is None:
             return ModelReply(_NO_ANSWER, reply.usage, reply.model)
         text = answer(found, question, passages, _stems_by_source(messages))
@@ -124,13 +124,13 @@ class GuidedModel(ModelWrapper):
     def _select_passages(
         self, messages: Sequence[Message], question: str, hop: tuple[str, Passage] | None
     ) -> list[Passage]:
-        """Select the best passages that fit; in a second hop, the one that led to it is first."""
+        """Select the best passages that fit; in a second hop, the leading passage comes first."""
         selected: list[Passage] = []
         if hop is not None:
             name, leading = hop
             selected.append(leading)
-            # The second hop has its own question, which is used to rank passages.
-            query = f"{name} {_open_words(question, leading)}"
+            # In a second hop, passages are ranked by that hop's question.
+            query = f"{name} {_missing_keywords(question, leading)}"
             messages = [
                 replace(m, question=query) if m.question == question else m for m in messages
             ]
@@ -143,12 +143,12 @@ class GuidedModel(ModelWrapper):
         return selected
 
     def takes(self, task: Task) -> bool:  # noqa: ARG002 - the same for all
-        """Return False for every task: code plans, and no answers are judged."""
+        """Return False for every task: code does the planning, and answers are not judged."""
         return False
 
 
 def _read_reply(reply: str) -> tuple[str, int]:
-    """Read the answer's words and a passage number (0 if none) from a JSON or plain reply."""
+    """Read the answer's words and a passage number (0 if none) from a JSON or plain-text reply."""
     fields = loose_object(reply)
     plain = "" if "{" in reply else parse(reply).text
     words = " ".join(str(fields.get("answer") or plain).split())
@@ -164,10 +164,10 @@ def answer(
     passages: Sequence[Passage],
     pages: Mapping[int, frozenset[str]],
 ) -> str:
-    """Return the sentence that contains the answer, with a citation, or a refusal.
+    """Return the sentence that contains the answer, with a citation, or NOT_FOUND.
 
-    The names and figures of the question must be on its page (`pages` has the stems of each
-    source), or in a passage that names this page, which is then cited first.
+    The question's names and figures must be on the answer's page (`pages` maps each source to its
+    stems), or in a passage that mentions this page's title, which is then cited first.
     """
     passage = found.passage
     near = _stems(passage) | pages.get(passage.source, frozenset())
@@ -180,15 +180,15 @@ def answer(
     stems = set(content_words(question))
     if len(stems & near) < MIN_COVERED * len(stems):
         return _NO_ANSWER
-    text = f"{_excerpt(passage.text, found.start, found.end)} [{passage.id}]"
+    text = f"{_answer_excerpt(passage.text, found.start, found.end)} [{passage.id}]"
     if leading is None:
         return text
-    start, end = _find(leading.text, bare_title(_page_title(passage))) or (0, 1)
-    return f"{_excerpt(leading.text, start, end)} [{leading.id}] {text}"
+    start, end = _find_phrase(leading.text, bare_title(_page_title(passage))) or (0, 1)
+    return f"{_answer_excerpt(leading.text, start, end)} [{leading.id}] {text}"
 
 
 def second_hop(name: str, leading: Passage, question: str) -> str:
-    """Return the search for a name that the model gave instead of an answer, or "".
+    """Return a search for the name that the model gave instead of an answer, or "".
 
     The name must be new, and its passage must contain at least one of the names in the question.
     """
@@ -199,16 +199,18 @@ def second_hop(name: str, leading: Passage, question: str) -> str:
     names = missing_values(question, frozenset())
     if not is_new or len(missing) >= len(names):
         return ""
-    call = json.dumps({"query": f"{name} {_open_words(question, leading)}"}, ensure_ascii=False)
+    call = json.dumps(
+        {"query": f"{name} {_missing_keywords(question, leading)}"}, ensure_ascii=False
+    )
     return f"{_SECOND_HOP_PREFIX}{inert(name)} [{leading.id}]\n<<TOOL:WEB_SEARCH:{call}>>"
 
 
 def lacks_requested_place(found: AnswerLocation, question: str) -> bool:
-    """Whether the question asks for a place ("in what city") and the passage names none.
+    """Whether the question asks for a kind of place ("in what city") that is not in the passage.
 
-    If so, the words found are probably not the place but lead to it. This is the case for 7 of 9
-    two-hop development questions, and for 1 of 300 plain ones, for which the second hop finds the
-    same answer.
+    If so, the words found probably do not name the place, but can be used to look it up. This
+    applies to 7 of 9 two-hop development questions, and to 1 of 300 one-hop questions, for which
+    the second hop finds the same answer.
     """
     asked = analyse(question)
     asks_for_place = asked.kind is AnswerKind.PLACE and bool(asked.focus)
@@ -228,7 +230,7 @@ def _current_hop(messages: Sequence[Message]) -> tuple[str, Passage] | None:
     for observation in (o for m in messages for o in m.observations):
         for passage in observation.passages:
             if passage.id == passage_id:
-                start, end = _find(passage.text, name) or (0, 1)
+                start, end = _find_phrase(passage.text, name) or (0, 1)
                 start, end = _sentences_around(passage.text, start, end)
                 headings = [part for part in (observation.title, passage.heading) if part]
                 text = passage.text[start:end]
@@ -237,28 +239,28 @@ def _current_hop(messages: Sequence[Message]) -> tuple[str, Passage] | None:
 
 
 def _leads_to_page(leading: Passage, passage: Passage, question: str, near: frozenset[str]) -> bool:
-    """Whether a passage names the other's page and has the values of the question that it lacks."""
+    """Whether `leading` mentions the page of `passage` and contains the values missing there."""
     title = set(content_words(bare_title(_page_title(passage))))
     names_page = bool(title) and title <= set(content_words(leading.text))
     missing = missing_values(question, near | _stems(leading))
     return leading.id != passage.id and names_page and not missing
 
 
-def _open_words(question: str, leading: Passage) -> str:
-    """Return the question's keywords that a passage does not contain."""
+def _missing_keywords(question: str, leading: Passage) -> str:
+    """Return the question's keywords that the `leading` passage does not contain."""
     near = _stems(leading)
     return " ".join(w for w in keywords(question).split() if not near.issuperset(content_words(w)))
 
 
-def _locate(words: str, number: int, passages: Sequence[Passage]) -> AnswerLocation | None:
-    """Find the passage with the answer's words; try the numbered one first, as models miscount.
+def _locate_answer(words: str, number: int, passages: Sequence[Passage]) -> AnswerLocation | None:
+    """Find the passage with the answer's words, trying the numbered one first (models miscount).
 
     If no passage contains the words as a phrase, look for a sentence that contains all of them in
-    any form. Small models leave words out ("bridge across the Tyne" for "a bridge was built across
-    the Tyne") and inflect them ("oxygen chamber" for "uses special oxygen chambers").
+    any form. Small models omit words ("bridge across the Tyne" for "a bridge was built across the
+    Tyne") and change their endings ("oxygen chamber" for "uses special oxygen chambers").
     """
     first = passages[number - 1 : number] if number > 0 else ()
-    for find in (_find, _find_spread):
+    for find in (_find_phrase, _find_sentence_with_words):
         for passage in (*first, *passages):
             if span := find(passage.text, words):
                 return AnswerLocation(passage, *span)
@@ -274,7 +276,7 @@ def _stems(passage: Passage) -> frozenset[str]:
 
 
 def _stems_by_source(messages: Sequence[Message]) -> dict[int, frozenset[str]]:
-    """Return the stems of all passages that were read, by source."""
+    """Return the stems in all passages that were read, by source."""
     found: dict[int, frozenset[str]] = {}
     for passage in (p for m in messages for o in m.observations for p in o.passages):
         found[passage.source] = found.get(passage.source, frozenset()) | _stems(passage)
@@ -282,7 +284,7 @@ def _stems_by_source(messages: Sequence[Message]) -> dict[int, frozenset[str]]:
 
 
 def missing_values(question: str, near: frozenset[str]) -> list[str]:
-    """Return the names and figures of the question whose stems are not in `near`."""
+    """Return the question's names and figures whose stems are not in `near`."""
     missing = []
     for number, word in enumerate(question.replace("’", "'").split()):
         is_figure = any(c.isdigit() for c in word)
@@ -319,7 +321,7 @@ def _reply_schema(passages: int) -> dict[str, Any]:
     }
 
 
-def _find(text: str, phrase: str) -> tuple[int, int] | None:
+def _find_phrase(text: str, phrase: str) -> tuple[int, int] | None:
     """Find a phrase in `text`, comparing only letters and digits; returns its span."""
     wanted, found = [word for word, _, _ in _tokens(phrase)], _tokens(text)
     if not wanted:
@@ -330,8 +332,8 @@ def _find(text: str, phrase: str) -> tuple[int, int] | None:
     return None
 
 
-def _find_spread(text: str, phrase: str) -> tuple[int, int] | None:
-    """Find a sentence with the stems of all words in a phrase; returns their overall span."""
+def _find_sentence_with_words(text: str, phrase: str) -> tuple[int, int] | None:
+    """Find a sentence that contains the stems of all words in a phrase; returns their span."""
     wanted = {_stem(word) for word, _, _ in _tokens(phrase)}
     if not wanted:
         return None
@@ -353,11 +355,11 @@ def _stem(word: str) -> str:
 
 def _tokens(text: str) -> list[tuple[str, int, int]]:
     """Return each sequence of letters and digits, case-folded, with its span."""
-    return [(word[0].casefold(), *word.span()) for word in _WORD.finditer(text)]
+    return [(word[0].casefold(), *word.span()) for word in _WORD_RE.finditer(text)]
 
 
-def _excerpt(text: str, start: int, end: int) -> str:
-    """Return the sentence around a span verbatim; a long one is cut to `MAX_ANSWER_WORDS`."""
+def _answer_excerpt(text: str, start: int, end: int) -> str:
+    """Return the sentence around a span verbatim, shortened to `MAX_ANSWER_WORDS` if necessary."""
     first, last = _sentences_around(text, start, end)
     words = text[first:last].split()
     if len(words) <= MAX_ANSWER_WORDS:

@@ -1,10 +1,10 @@
-"""The judge: a model decides the sentences that code could not, using only the passages.
+"""The judge: a model that checks, using only the passages, claims that code cannot decide.
 
-One request judges all open sentences of an answer, and whether the answer answers the question; if
-no sentence is open, a short request asks only that. Passages from other pages that may disagree
-with the answer are added. The judge does not see the conversation in which the answer was written.
-A *supported* or *contradicted* verdict must quote words from the passages that are about the claim;
-if it does not, the judge is asked once more.
+One request asks about all undecided sentences of an answer, and whether the answer addresses the
+question; if no sentences are undecided, a short request asks only the latter. The request includes
+passages from other pages that may disagree with the answer. The judge does not see the conversation
+in which the answer was written. A *supported* or *contradicted* verdict must quote words about the
+claim from the passages; if it does not, the judge is asked once more.
 """
 
 from __future__ import annotations
@@ -42,17 +42,21 @@ if TYPE_CHECKING:
     """Claims, each with the passages that it cites."""
 
 _MAX_PASSAGES = 6
-"""Maximum number of passages shown with a claim; answers cite one or two, or an entire source."""
+"""Maximum number of passages shown with a claim; answers cite either one or two, or an entire
+source.
+"""
 _MAX_WHOLE_SOURCE_CHARS = 4_000
-"""Maximum length in characters of a source that is shown in full, since any passage may decide."""
+"""Maximum length of a source that is shown in full, in characters, since any passage may be
+decisive.
+"""
 _MAX_REASON_WORDS = 60
-"""Maximum number of words of a reason after a verdict; a longer one is cut."""
+"""Maximum number of words in the reason after a verdict; longer ones are cut."""
 _VERDICT_LINE_RE = re.compile(
     r"^\W*(?:claim\W+)?(\d+)\W+"
     r"(supported|done|attempted|in part|contradicted|not stated|undecided)\b(.*)$",
     re.IGNORECASE | re.MULTILINE,
 )
-"""Number, verdict, and the rest of the line: many models add a reason to the quote."""
+"""Number, verdict, and the rest of the line, as many models add a reason to the quote."""
 _ANSWERED_LINE_RE = re.compile(r"^\W*answer\W+(fully|in part|no)\b", re.IGNORECASE | re.MULTILINE)
 _DISPUTE_LINE_RE = re.compile(
     r"^\W*disputed\W+[\"“](.+?)[\"”]\W+(S\d+¶\d+)\W+[\"“](.+)[\"”]", re.IGNORECASE | re.MULTILINE
@@ -61,7 +65,7 @@ _DISPUTE_LINE_RE = re.compile(
 _CITATION_RE = re.compile(r"\s*\[S\d[^\]]*\]")
 PASSAGE_ID_RE = re.compile(r"S\d+¶\d+")
 _JOINING_WORDS = frozenset({"and", "but", "or", "then", "with", "und", "from", "in"})
-"""Words in a line that only connect two quotations."""
+"""Words that only connect two quotations in a line."""
 
 _STATES_BY_WORD = {
     "supported": (VerdictState.SUPPORTED, "the passages say this in other words"),
@@ -81,10 +85,10 @@ _OTHER_PASSAGES_HEADING = (
 _RIVALS_HEADING = "From pages that were read and that the answer does not cite:"
 
 ClaimKey = tuple[str, str]
-"""A claim and the ids of its cited passages; the same claim with other passages is another case."""
+"""A claim and the ids of its cited passages; with different passages, it is a different case."""
 
 
-def _row(case: ClaimKey, verdict: Verdict) -> dict[str, Any]:
+def _verdict_row(case: ClaimKey, verdict: Verdict) -> dict[str, Any]:
     """Format a verdict as a row for the record."""
     claim, cited = case
     return {
@@ -103,7 +107,7 @@ def _claim_key(claim: str, passages: Sequence[Passage]) -> ClaimKey:
 
 @dataclass(frozen=True, slots=True)
 class PluginJudge:
-    """A plug-in that judges single claims, used instead of a model."""
+    """A plug-in that judges individual claims, used instead of a model."""
 
     decide: Judge
 
@@ -111,18 +115,19 @@ class PluginJudge:
 def find_undecided_claims(answer: str, evidence: Evidence) -> dict[str, Sequence[Passage]]:
     """Find the sentences that code cannot decide, with their cited passages."""
     claims: dict[str, Sequence[Passage]] = {}
-    # The third argument is the judge, called for each open sentence; here it only collects them.
+    # The third argument is the judge, called for each undecided sentence; here it only collects
+    # them.
     check_answer(answer, evidence, claims.__setitem__)
     return claims
 
 
 @dataclass(slots=True)
 class ClaimJudge:
-    """Asks a model about claims and stores its verdicts; calling the object looks one up.
+    """Asks a model about claims and stores its verdicts, which are looked up by calling the object.
 
-    If there is no `model`, or it does not judge, all claims stay undecided. `answers` says how far
-    the answer answers the question, None if the judge did not say. `disputes` are the pages that
-    disagree with the answer.
+    If there is no `model`, or the model cannot judge, all claims stay undecided. `answers` is the
+    judge's opinion on how far the answer addresses the question, None if it gave none. `disputes`
+    lists the passages that disagree with the answer.
     """
 
     evidence: Evidence
@@ -139,13 +144,13 @@ class ClaimJudge:
 
     @property
     def can_judge(self) -> bool:
-        """Whether there is a model or a plug-in that judges."""
+        """Whether a judge is available: a plug-in, or a model that can judge."""
         if isinstance(self.model, PluginJudge):
             return True
         return self.model is not None and takes(self.model, Task.JUDGE)
 
     async def review(self, answer: str, place: str) -> bool:
-        """Decide the open sentences of an answer, and whether it answers the question.
+        """Decide the undecided sentences of an answer, and whether it addresses the question.
 
         Returns False if the request failed; the failure is recorded.
         """
@@ -170,19 +175,19 @@ class ClaimJudge:
     async def decide(
         self, claims: Claims, place: str, answer: str = "", *, asks_answer: bool = False
     ) -> bool:
-        """Decide claims in one request; those already decided are skipped.
+        """Decide claims in one request, skipping those that are already decided.
 
         Returns False if the request failed: the failure is recorded, and the claims stay undecided.
         `answer` is the text that contains the claims; with `asks_answer`, the judge is also asked
-        whether it answers the question.
+        whether it addresses the question.
         """
         claims = self._undecided(claims)
         if self.model is None or not self.can_judge or not claims:
             return True
         if isinstance(self.model, PluginJudge):
-            # In a thread, because a plug-in may compute for a long time.
+            # In a thread, because a plug-in may take a long time.
             decided = await asyncio.to_thread(self._ask_plugin, self.model, claims)
-            rows: list[dict[str, Any]] | None = [_row(*case) for case in decided.items()]
+            rows: list[dict[str, Any]] | None = [_verdict_row(*case) for case in decided.items()]
         else:
             asks_answer = asks_answer and bool(answer and self.evidence.question)
             rows = await self._ask_model(
@@ -196,7 +201,7 @@ class ClaimJudge:
     async def _ask_model(
         self, model: Model, claims: Claims, place: str, answer: str, *, asks_answer: bool
     ) -> list[dict[str, Any]] | None:
-        """Ask a model about claims, and again if it quotes nothing; returns rows for the record.
+        """Ask a model about claims, and again if quotations are missing; returns journal rows.
 
         Returns None if the request failed.
         """
@@ -221,7 +226,7 @@ class ClaimJudge:
                 if case in better and _needs_quotation(decided.get(case), claim, cited, evidence):
                     decided[case] = better[case]
             answers = answers or answers_now
-        rows = [_row(*case) for case in decided.items()]
+        rows = [_verdict_row(*case) for case in decided.items()]
         if answers and asks_answer:
             rows.append({"answers": answers})
         return [*rows, *read_disputes(reply, answer, rivals)]
@@ -253,11 +258,11 @@ class ClaimJudge:
         return decided
 
     def load(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Load verdicts from rows of the record; the last of several `answers` is used."""
+        """Load verdicts from rows of the record; if several have `answers`, the last is used."""
         for row in rows:
             if "disputed" in row:
                 dispute = Dispute(row["disputed"], row["passage"], row["quote"])
-                if dispute not in self.disputes:  # a resumed run loads them twice
+                if dispute not in self.disputes:  # a resumed run loads disputes twice
                     self.disputes.append(dispute)
                 continue
             if "answers" in row:
@@ -271,8 +276,8 @@ class ClaimJudge:
 def judge_system(*, asks_answer: bool = False, acts: bool = False, rivals: bool = False) -> str:
     """Return the judge's system prompt.
 
-    It may also ask about the run's actions (`acts`), passages from other pages that may disagree
-    (`rivals`), and whether the question is answered.
+    The prompt may also ask about the run's actions (`acts`), about passages from other pages that
+    may disagree (`rivals`), and whether the question is answered.
     """
     wanted = {"judge-acts": acts, "judge-rivals": rivals, "judge-answer": asks_answer}
     parts = (JUDGE, *(part for part, is_wanted in wanted.items() if is_wanted))
@@ -280,7 +285,7 @@ def judge_system(*, asks_answer: bool = False, acts: bool = False, rivals: bool 
 
 
 def cites_action_results(claims: Claims, evidence: Evidence) -> bool:
-    """Whether claims cite the state of a page after one of the run's actions."""
+    """Whether any claim cites a page's state after one of the run's actions."""
     numbers = {passage.source for passages in claims.values() for passage in passages}
     return any((source := evidence.source(n)) and source.step for n in numbers)
 
@@ -288,7 +293,7 @@ def cites_action_results(claims: Claims, evidence: Evidence) -> bool:
 def answer_check_request(
     answer: str, passages: Iterable[Passage], evidence: Evidence, rivals: Sequence[Passage] = ()
 ) -> Message:
-    """Write the request that asks only whether an answer answers the question."""
+    """Write the request that asks only whether an answer addresses the question."""
     parts = [f"Question: {evidence.question}", f"<answer>\n{inert(answer)}\n</answer>"]
     if passages := list(passages):
         parts.append(_web_block(passages, evidence))
@@ -298,7 +303,7 @@ def answer_check_request(
 
 
 def group_by_sources(claims: Claims) -> dict[str, Sequence[Passage]]:
-    """Reorder claims so that those citing the same sources are adjacent."""
+    """Reorder claims so that claims citing the same sources are adjacent."""
     groups: dict[tuple[int, ...], dict[str, Sequence[Passage]]] = {}
     for claim, passages in claims.items():
         groups.setdefault(_source_numbers(passages), {})[claim] = passages
@@ -312,12 +317,12 @@ def _source_numbers(passages: Iterable[Passage]) -> tuple[int, ...]:
 def judge_request(
     claims: Claims, evidence: Evidence, answer: str = "", rivals: Sequence[Passage] = ()
 ) -> str:
-    """Write the request to a judge: question and answer, then claims with their passages.
+    """Write the request to a judge: the question, the answer, and claims with their passages.
 
     Claims are numbered from 1. Adjacent claims that cite the same sources share one block of
-    passages. Each passage comes with those before and after it, their headings and the page's
-    title. A passage is shown once; later claims refer back to it. Next come the passages cited by
-    the answer's other sentences, since they show who or what a claim is about. Passages from other
+    passages. Each passage is shown with its neighbours, their headings and the page's title. A
+    passage is shown only once; later claims refer back to it. Next come the passages cited by the
+    answer's other sentences, since they show who or what a claim is about. Passages from other
     pages that may disagree (`rivals`) come last.
     """
     parts = []
@@ -370,7 +375,7 @@ def _web_block(passages: Iterable[Passage], evidence: Evidence) -> str:
 
 
 def cited_passages(text: str, evidence: Evidence) -> list[Passage]:
-    """Find the passages whose ids occur in `text`, each once."""
+    """Find the passages whose ids occur in `text`, without duplicates."""
     found = map(evidence.passage, dict.fromkeys(PASSAGE_ID_RE.findall(text)))
     return [passage for passage in found if passage is not None]
 
@@ -378,14 +383,14 @@ def cited_passages(text: str, evidence: Evidence) -> list[Passage]:
 def read_verdicts(
     reply: str, claims: Claims, evidence: Evidence
 ) -> tuple[dict[ClaimKey, Verdict], Answers | None]:
-    """Read a judge's reply, which has one numbered line per claim; others stay open.
+    """Read a judge's reply, which has one numbered line per claim; other claims stay undecided.
 
-    Returns the verdicts and, if the reply says so, how far the answer answers the question. A claim
-    whose quote occurs only on a page that it does not cite becomes undecided.
+    Returns the verdicts and, if the reply contains it, how far the answer addresses the question. A
+    claim becomes undecided if the quote occurs only on a page that it does not cite.
     """
     cases = list(claims.items())
     decided: dict[ClaimKey, Verdict] = {}
-    reply = reply.replace('\\"', '"')  # some models escape quotation marks in a quotation
+    reply = reply.replace('\\"', '"')  # some models escape quotation marks within a quotation
     for match in _VERDICT_LINE_RE.finditer(reply):
         number, word, rest = int(match[1]), match[2].lower(), match[3]
         if not 0 < number <= len(cases):
@@ -427,14 +432,14 @@ def _read_answers(reply: str) -> Answers | None:
 
 
 def read_disputes(reply: str, answer: str, rivals: Iterable[Passage]) -> list[dict[str, Any]]:
-    """Read which passages disagree with an answer, as rows for the record.
+    """Parse from a reply which passages disagree with an answer, as rows for the record.
 
     Lines that do not quote both the answer and a passage are skipped.
     """
     shown = {passage.id: passage for passage in rivals}
     rows: list[dict[str, Any]] = []
     for match in _DISPUTE_LINE_RE.finditer(reply):
-        # The quoted words take precedence: models mistake one id for an adjacent one.
+        # The quoted words take precedence over the id: models confuse adjacent ids.
         named = [shown[match[2]]] if match[2] in shown else []
         found = ((p.id, find_words(match[3], p.text)) for p in (*named, *shown.values()))
         passage, quote = next((pair for pair in found if pair[1]), ("", ""))
@@ -447,7 +452,7 @@ def read_disputes(reply: str, answer: str, rivals: Iterable[Passage]) -> list[di
 def _needs_quotation(
     verdict: Verdict | None, claim: str, cited: Sequence[Passage], evidence: Evidence
 ) -> bool:
-    """Whether there is no verdict, or the words it quotes are not about the claim."""
+    """Whether there is no verdict, or its quotation is not about the claim."""
     if verdict is None or (verdict.state is VerdictState.DONE and not verdict.quotes):
         return True
     sources = [evidence.source(n) for n in _source_numbers(cited)]
@@ -459,7 +464,7 @@ def _needs_quotation(
 def _quotation_request(
     decided: Mapping[ClaimKey, Verdict], claims: Claims, evidence: Evidence, *, asks_answer: bool
 ) -> str:
-    """Write the note that asks the judge for quotations it left out; "" if none are missing."""
+    """Write the note that asks the judge for missing quotations; "" if none are missing."""
     numbers = [
         str(number)
         for number, (claim, cited) in enumerate(claims.items(), 1)
@@ -476,10 +481,10 @@ def _quoted(quotes: Iterable[str]) -> str:
 
 
 def _split_line(rest: str, texts: Sequence[str]) -> tuple[list[str], str]:
-    """Split the rest of a judge's line into its quotations and its remark.
+    """Split the text after a verdict into quotations and the judge's remark.
 
-    Returns the quotations that occur in one of the `texts`, with the same spelling. A quotation may
-    itself contain quotation marks, so the longest match from each mark is used.
+    Returns the quotations that occur in one of `texts`, spelled as they are there. A quotation may
+    itself contain quotation marks, so the longest match from each opening mark is used.
     """
     marks = [i for i, character in enumerate(rest) if character in '"“”„']
     quotes: list[str] = []
@@ -507,7 +512,7 @@ def _split_line(rest: str, texts: Sequence[str]) -> tuple[list[str], str]:
 
 
 def _find_quotation(quotation: str, texts: Sequence[str]) -> list[str]:
-    """Find each part of a quotation in `texts`, as spelled there; empty if one is missing."""
+    """Find each part of a quotation in `texts`, as spelled there; empty if any part is missing."""
     parts = split_ellipses(quotation)
     found = [next(filter(None, (find_words(part, text) for text in texts)), "") for part in parts]
     return found if all(found) else []

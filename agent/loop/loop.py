@@ -1,7 +1,7 @@
-"""The agent loop: query the model, execute the tools it calls, show it the results, repeat.
+"""The agent loop: query the model, run the tools that it calls, show the results, repeat.
 
 `Loop.run` takes steps until the model answers or a limit is reached. If a reply neither calls a
-tool nor is acceptable as an answer, the model gets a note that says what is wrong.
+tool nor is acceptable as an answer, the model gets a note about the problem.
 """
 
 from __future__ import annotations
@@ -47,16 +47,18 @@ if TYPE_CHECKING:
 
 
 MAX_FORMS_SHOWN: Final = 2
-"""Maximum number of times a call's expected format is shown; after that the model is unlikely to
-learn it.
+"""Maximum number of times the expected format of a call is shown; after that, the model is unlikely
+to learn it.
 """
 MAX_NUDGES: Final = 2
-"""How many times an answer without evidence is refused: first with a note, then in guided mode."""
+"""Number of times that an answer without evidence is rejected: first with a note, then by starting
+guided mode.
+"""
 NUDGED: Final = "nudged"
-"""The event name of a nudge in the journal."""
+"""The value of `circle` in the journal event for a nudge."""
 MAX_CUTS: Final = 3
-"""Maximum number of times a conversation is cut for one request: after three cuts it fits even a
-small model's window.
+"""Maximum number of times that a conversation is cut for one request: after three cuts, it fits
+even a small model's window.
 """
 MAX_STEPS_BEYOND_PLAN: Final = 2
 """Number of steps beyond a plan's budget before a note is added, as in the reference engine."""
@@ -65,9 +67,9 @@ MAX_REPLY_CHARS: Final = 60_000
 MAX_REJECTED_CHARS: Final = 2_000
 """Maximum number of characters kept from a rejected reply."""
 MIN_ECHO_CHARS: Final = 40
-"""Minimum length in characters of a line that counts as copied from the system prompt."""
-_CITATION: Final = "¶"
-"""Occurs in every passage id (`S2¶7`), and is rare in other text."""
+"""Minimum length of a line to count as copied from the system prompt, in characters."""
+_PASSAGE_MARK: Final = "¶"
+"""A character that occurs in every passage id (`S2¶7`), and is rare in other text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +84,9 @@ class LoopResult:
 class Loop:
     """One conversation with a model, from the question to the final text.
 
-    `place` identifies the loop in every event of the run. `guard` detects repeated calls; None
-    turns that off. `guides` are help texts that are added when a tool is first used; without them,
-    any reply is accepted as it is. `planned` is the number of steps in the plan, 0 without one.
+    `place` identifies the loop in the run's events. `guard` detects repeated calls; None disables
+    this. `guides` are help texts that are added when a tool is first used; without them, any reply
+    is accepted as is. `planned` is the number of steps in the plan, or 0 if there is no plan.
     `messages` is the conversation so far.
     """
 
@@ -107,12 +109,12 @@ class Loop:
 
     def __post_init__(self) -> None:
         self._client = ModelClient(self.model, self.system, self.budget, self.record)
-        # a model that does its research in code ignores notes
+        # in guided mode, the model ignores notes
         if not takes(self.model, Task.FOLLOW_NOTES):
             self.guard = None
 
     async def run(self, messages: list[Message]) -> LoopResult:
-        """Take steps until the model answers; at a limit, it must answer from what was read.
+        """Take steps until the model answers; at a limit, it must answer from what it has read.
 
         `messages` ends with the question; the conversation is appended to it. Raises `ModelError`.
         """
@@ -139,7 +141,7 @@ class Loop:
     async def step(self) -> str | None:
         """Query the model once and process its reply; returns the final text if it answers.
 
-        Raises `LimitReached` if no step is left.
+        Raises `LimitReached` if there are no steps left.
         """
         reply = await self.query()
         if reply.calls:
@@ -162,7 +164,7 @@ class Loop:
         try:
             async with asyncio.timeout(self.budget.seconds_left()):
                 place = f"{self.place}/{self.budget.begin_step()}"
-                # Done before the request is fitted to the window, which would cut the old steps.
+                # This must happen before the request is fitted to the window, which cuts old steps.
                 await self._condense(f"{CONDENSE}/{place}")
                 model_reply = await self._ask(place)
         except TimeoutError as error:
@@ -181,8 +183,8 @@ class Loop:
         places = [f"{step}/{n}" for n in range(1, len(calls) + 1)]
         for call, place in zip(calls, places, strict=True):
             self.record("tool.call", place, name=call.name, param=call.param)
-        # Calls run concurrently, but their results are processed in the order of the tags: source
-        # numbers and the record must not depend on which call was faster.
+        # Calls run concurrently, but their results are processed in tag order, so that source
+        # numbers and the record do not depend on which call was faster.
         finishes = await asyncio.gather(*map(self.tools.run, calls, places))
         results = [finish() for finish in finishes]
         parts = [format_results(results)]
@@ -194,14 +196,14 @@ class Loop:
             self.record("note", step, text="all planned steps are used up")
             parts.append(PLAN_SPENT.format(steps=self.planned))
         text = "\n\n".join(part for part in parts if part)
-        # Only the last images are kept, since they show the page as it is now.
+        # Only the latest images are kept, since they show the current page.
         with_images = [result.images for result in results if result.images]
         images = with_images[-1] if with_images else ()
         return Message("user", text, images, tuple(results))
 
     def _rejection_note(self, reply: Reply) -> str:
-        """Return a note on what is wrong with a reply; "" if it is acceptable as an answer."""
-        # If a thought is not closed, it is unclear what the model wanted to do.
+        """Return a note on why a reply is rejected; "" if the reply is acceptable as an answer."""
+        # If the model did not finish its thought, it is unclear what it wanted to do.
         if not reply.text and (reply.unclosed or (self.guard and reply.thoughts)):
             note = self._repetition_note(self.guard.check_thought()) if self.guard else ""
             return note or GO_ON
@@ -210,7 +212,7 @@ class Loop:
         if reply.cut and not self._was_cut:
             self._was_cut = True
             return CUT
-        if reply.cut and _CITATION not in reply.text:
+        if reply.cut and _PASSAGE_MARK not in reply.text:
             raise ModelCut(f"the reply of {self.model.name} was cut off at its length limit twice")
         if reply.broken and self._forms_shown < MAX_FORMS_SHOWN:
             self._forms_shown += 1
@@ -218,10 +220,10 @@ class Loop:
         return self._nudge(reply)
 
     def _nudge(self, reply: Reply) -> str:
-        """Return a note for a model that stops before it has read anything; "" if none is needed.
+        """Return a note for a model that answers before reading anything; "" if none is needed.
 
-        A model that searched and gives up is asked to read. One that called no tool is asked to
-        call one; if it stops again, guided mode starts.
+        A model that searched and then gave up is asked to read. A model that did not call a tool is
+        asked to do so; if it stops again, guided mode starts.
         """
         observed = [o for message in self.messages for o in message.observations]
         only_searched = bool(observed) and all(o.tool == "WEB_SEARCH" for o in observed)
@@ -239,7 +241,7 @@ class Loop:
         elif self._nudges == 0:
             note = NUDGE.format(call=EXAMPLE_CALL)
         else:
-            # The context of the question (files, memory, earlier turns) may contain the answer.
+            # The question's context (files, memory, earlier turns) may contain the answer.
             if self._has_context(reply) or not start_guided_mode(self.model):
                 return ""
             note = SEARCHES
@@ -248,11 +250,13 @@ class Loop:
         return note
 
     def _has_context(self, reply: Reply) -> bool:
-        """Whether the context of the question may be enough for a reply without a call."""
+        """Whether the question's context may be sufficient for a reply without a tool call."""
         handed = self.messages[: self._question + 1]
-        if any(_CITATION in message.content for message in handed):
+        if any(_PASSAGE_MARK in message.content for message in handed):
             return bool(reply.text) and not reply.broken and not gives_up(reply.text)
-        useless = not reply.text or reply.broken or _CITATION in reply.text or gives_up(reply.text)
+        useless = (
+            not reply.text or reply.broken or _PASSAGE_MARK in reply.text or gives_up(reply.text)
+        )
         return not useless and self._question > 0
 
     def _repetition_note(self, repetition: Repetition | None) -> str:
@@ -266,11 +270,13 @@ class Loop:
         return any(len(line) >= MIN_ECHO_CHARS and line in self.system for line in lines)
 
     def _final_text(self, reply: Reply) -> str:
-        """Return the text of an answer; only `NOT_FOUND` if it cites what was never shown."""
+        """Return an answer's text, or `NOT_FOUND` if its citations are invented."""
         if self.guides is None:
             return reply.text
         # If no passage was ever shown, the citations are invented.
-        if _CITATION in reply.text and not any(_CITATION in m.content for m in self.messages):
+        if _PASSAGE_MARK in reply.text and not any(
+            _PASSAGE_MARK in m.content for m in self.messages
+        ):
             return NOT_FOUND
         if reply.broken:
             return ""
@@ -282,7 +288,7 @@ class Loop:
         return text
 
     async def _condense(self, place: str) -> None:
-        """Have the model summarise the steps that no longer fit; if that fails, only cut them."""
+        """Have the model summarise steps that no longer fit; if that fails, just cut them."""
         steps = self.window.steps_to_cut(self.messages, self._question)
         if not steps or not takes(self.model, Task.CONDENSE):
             return
@@ -296,7 +302,7 @@ class Loop:
         client = ModelClient(self.model, prompt("steps"), self.budget, self.record)
         failure = "old steps were removed without a summary"
         messages = [Message("user", request)]
-        # The step's own timeout applies to this request too.
+        # The step's timeout applies to this request as well.
         reply = await client.try_ask(place, messages, failure, seconds=None)
         if reply and (notes := inert(reply.text).strip()):
             self.window.put_notes(notes, steps, self.messages)
@@ -307,8 +313,8 @@ class Loop:
             return await self._client.ask(place, fitted, self.messages, final=final)
         except ModelContext as error:
             limit, failure = error.tokens, error
-        # First cut to the window that the endpoint reports, then by half, since the endpoint counts
-        # tokens differently.
+        # Cut to the window that the endpoint reports, then by half, since it counts tokens
+        # differently.
         for number in range(1, MAX_CUTS + 1):
             before = sum(len(message.content) for message in fitted)
             fitted = self.window.narrow(fitted, self._question, tokens(self.system), limit)
@@ -323,7 +329,7 @@ class Loop:
         raise failure
 
     async def _wrap_up(self, limit: str) -> str:
-        """Ask for an answer based on what was read; "" if the budget does not allow even that."""
+        """Ask for an answer from the pages read so far; "" if the budget does not allow it."""
         self.messages.append(Message("user", WRAP_UP.format(limit=limit)))
         try:
             async with asyncio.timeout(self.budget.seconds_left(reserve=False)):
@@ -334,11 +340,11 @@ class Loop:
 
 
 def asks_for_notes(system: str) -> bool:
-    """Whether a request with this system prompt asks for notes on old steps."""
+    """Whether a request with this system prompt asks for a summary of old steps."""
     return system == prompt("steps")
 
 
 def strip_tool_calls(text: str) -> str:
-    """Remove thoughts and tool tags from a reply that should not have any."""
+    """Remove thoughts and tool tags from a reply that should not contain any."""
     reply = parse(text)
     return reply.text if not reply.calls else reply.text.split("<<TOOL:")[0].strip()

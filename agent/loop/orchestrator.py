@@ -1,4 +1,4 @@
-"""Answers one question: in one loop, by parallel subtasks, or as a report in sections."""
+"""Answers one question: in one loop, with parallel subtasks, or as a report in sections."""
 
 from __future__ import annotations
 
@@ -33,13 +33,15 @@ if TYPE_CHECKING:
     from agent.protocol.call_results import Caller
 
 QUESTION_UNITS: Final = 500
-"""Maximum UTF-16 units of the question in the plan and synthesis prompts, as in the reference
-engine.
+"""Maximum length of the question in the plan and synthesis prompts, in UTF-16 units, as in the
+reference engine.
 """
 RESULT_UNITS: Final = 2_000
-"""Maximum UTF-16 units of a subtask's result in later prompts, as in the reference engine."""
+"""Maximum length of a subtask's result in later prompts, in UTF-16 units, as in the reference
+engine.
+"""
 MIN_STEPS: Final = 2
-"""Minimum number of steps of a subtask: fewer are not enough to read anything."""
+"""Minimum number of steps for a subtask: fewer are not enough to read anything."""
 
 BuildContext = Callable[[str, str], Awaitable[list[Message]]]
 """(question, place) -> the first messages of a loop."""
@@ -55,12 +57,13 @@ class Orchestrator:
     """Answers one question; each model call has its own place in the journal.
 
     `build_context(question, place)` builds the first messages of a loop. `objections(parts)`
-    returns the objections to parts of a report; both are dictionaries by place. `concurrent` is the
-    number of loops that may run at once. `guides(system)` returns the help texts of a loop, which
-    are added when a tool is first used. `context_window` is in tokens. `join_loops(text)` merges
-    the ids of pages that several loops read, in a text that cites them. `approval` asks the user to
-    approve the plan before anything is searched; None for runs without approval. `kept` are the
-    sections of an earlier report: those with text are kept, the others are researched.
+    returns the objections to parts of a report; its argument and result are keyed by place.
+    `concurrent` is the number of loops that may run at once. `guides(system)` returns the help
+    texts of a loop, which are added when a tool is first used. `context_window` is in tokens.
+    `join_loops(text)` rewrites citations so that a page that several loops read has one id.
+    `approval` asks the user to approve the plan before any search; None for runs without approval.
+    `kept` contains the sections of an earlier report: sections with text are kept, the others are
+    researched.
     """
 
     model: Model
@@ -80,7 +83,7 @@ class Orchestrator:
     approval: PlanApproval | None = None
     kept: Sequence[sections.Section] = ()
     _loop: Loop = field(init=False)
-    _parts: dict[str, tuple[Loop, str]] = field(default_factory=dict)  # each with its text
+    _parts: dict[str, tuple[Loop, str]] = field(default_factory=dict)  # each loop with its text
 
     def __post_init__(self) -> None:
         self._loop = self._new_loop(MAIN, self.budget)
@@ -91,7 +94,7 @@ class Orchestrator:
         return self._loop.messages
 
     async def answer(self, question: str) -> LoopResult:
-        """Answer the question; in one loop if planning fails. Raises `ModelError`.
+        """Answer the question, in one loop if planning fails. Raises `ModelError`.
 
         Raises `PlanRefused` if the user does not approve the plan.
         """
@@ -122,7 +125,7 @@ class Orchestrator:
         return await self._loop.follow_up(note, answer)
 
     async def _by_approved_plan(self, question: str, approval: PlanApproval) -> LoopResult:
-        """Have the user edit and approve a plan, and answer by following it."""
+        """Have the user edit and approve a plan, then follow it to answer the question."""
         plan, clarified = await self._propose(question, approval)
         plan = await approval.approve(plan)
         by_rules = not takes(self.model, Task.FOLLOW_NOTES)
@@ -138,7 +141,7 @@ class Orchestrator:
             return await self._write_sections(question, plan.sections)
         if not by_rules:
             self._add_to_question(plan.note())
-        else:  # a model that does its research in code ignores notes
+        else:  # in guided mode, the model ignores notes
             self.messages[-1] = replace(self.messages[-1], searches=plan.searches)
         answer = await self._loop.run(self.messages)
         if self.as_report and by_rules:
@@ -148,9 +151,9 @@ class Orchestrator:
     async def _propose(
         self, question: str, approval: PlanApproval
     ) -> tuple[ResearchPlan, Clarified | None]:
-        """Propose a plan: by the model, which may ask the user what they meant, or by code.
+        """Have the model propose a plan, after asking the user if necessary, or have code make one.
 
-        Returns the plan, and the question put to the user with their answer.
+        Returns the plan, and the clarifying question with the user's answer, if there was one.
         """
         by_rules = ResearchPlan.by_rules(question)
         if not takes(self.model, Task.PLAN):
@@ -211,7 +214,7 @@ class Orchestrator:
         return LoopResult(strip_tool_calls(reply), _first_limit(results))
 
     async def _fill_gaps(self, question: str, answer: LoopResult) -> LoopResult:
-        """Have the model list the gaps in its draft, and research them, `effort.rounds` times."""
+        """Have the model list and research the gaps in its draft, up to `effort.rounds` times."""
         for number in range(1, self.effort.rounds + 1):
             if answer.limit or self.budget.steps_left < MIN_STEPS:
                 break
@@ -256,7 +259,7 @@ class Orchestrator:
         frame = await self._ask_once(CLOSING, self.system, messages, final=True)
         notes = await self.objections({CLOSING: strip_tool_calls(frame)} if frame else {})
         if frame and notes:
-            # A frame with an unsupported sentence is corrected once, as sections are.
+            # Like a section, a frame with an unsupported sentence is corrected once.
             messages += [Message("assistant", frame), Message("user", notes[CLOSING])]
             place = f"{CLOSING}/again"
             frame = await self._ask_once(place, self.system, messages, final=True) or frame
@@ -280,7 +283,7 @@ class Orchestrator:
         """
         places = places or [str(number) for number in range(1, len(plan) + 1)]
         slots = asyncio.Semaphore(self.concurrent)
-        # One part more than there are subtasks, for combining the results.
+        # One more part than there are subtasks, for combining the results.
         parts, steps = len(plan) + 1, self.effort.part_steps
         budgets = [self.budget.part(parts, steps, place) for place in places]
         running: list[asyncio.Task[LoopResult]] = []
@@ -309,10 +312,10 @@ class Orchestrator:
             self.budget.subtask_steps += sum(budget.steps for budget in budgets)
 
     async def _correct(self, by_place: dict[str, LoopResult]) -> dict[str, LoopResult]:
-        """Have each section with an unsupported sentence corrected once.
+        """Have each section that contains an unsupported sentence corrected once.
 
-        All sections are checked together, so that the judge is shown a page only once if several of
-        them cite it.
+        All sections are checked together, so that the judge sees a page only once even if several
+        sections cite it.
         """
         by_place = dict(by_place)
         notes = await self.objections(
@@ -360,7 +363,7 @@ class Orchestrator:
     ) -> str | None:
         """Send one request; returns None if it fails, and records the failure.
 
-        The `final` request, which produces the answer, may use the reserve of time and money.
+        The `final` request, which produces the answer, may use the reserved time and money.
         """
         client = ModelClient(self.model, system, self.budget, self.record)
         seconds = self.budget.seconds_left(reserve=not final)

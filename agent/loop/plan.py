@@ -1,4 +1,4 @@
-"""Requests for a plan (subtasks or steps) and a draft's open points, and parsing the replies."""
+"""Requests for a plan (subtasks or steps) and for a draft's open points, and reply parsing."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from agent.types import Message
 LONG_QUESTION: Final = 120
 MIN_SUBTASKS, MAX_SUBTASKS = 2, 4
 MAX_CONCURRENT: Final = 4
-"""Maximum number of loops that run at once, and of subtasks: more would only wait for the same
-sites."""
+"""Maximum number of subtasks, and of loops that run at once: more would only wait for the same
+sites.
+"""
 MAX_PLAN_STEPS: Final = 6  # steps per plan, as in the reference engine
 MAX_STEP_CHARS: Final = 200
 """Maximum length of a planned step, in characters."""
 MAX_POINT_CHARS: Final = 300
-"""Maximum length of an open point, in characters: it is a question, not an essay."""
+"""Maximum length of an open point, in characters: it is a question rather than an essay."""
 NO_RESPONSE: Final = "No response."
 """Replaces the empty answer of a subtask."""
 _JOINING_WORDS_RE = re.compile(
@@ -31,14 +32,15 @@ _JOINING_WORDS_RE = re.compile(
 _SINGLE_TASK_RE = re.compile(
     r"(?:hi|hey|hello|what|who|how much|price|gm)\b", re.IGNORECASE | re.ASCII
 )
-"""Prefixes of questions with a single task; whole words, so that `History` does not match `hi`."""
+"""Prefixes of messages with a single task; complete words, so that `History` does not match `hi`.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Subtask:
-    """A part of a request, with the numbers (from 0) of the earlier parts it depends on.
+    """A part of a request, with the numbers (from 0) of the earlier parts on which it depends.
 
-    `dependent` is also true if none of the subtasks that it names exist.
+    `dependent` is also true if the subtask depends on parts that do not exist.
     """
 
     task: str
@@ -48,9 +50,9 @@ class Subtask:
 
 @dataclass(frozen=True, slots=True)
 class StepPlan:
-    """The planned steps for a question that is not split, each with a fallback (or "").
+    """The planned steps for a question without subtasks, each with a fallback step (or "").
 
-    `budget` is the number of rounds of tool calls that it should take.
+    `budget` is the number of rounds of tool calls that the plan should take.
     """
 
     steps: tuple[tuple[str, str], ...]
@@ -80,7 +82,7 @@ def read_plan(reply: str) -> list[Subtask]:
     rows = plan.get("subtasks")
     if not js.truthy(plan.get("decompose")) or not isinstance(rows, list):
         return []
-    # One invalid row makes the entire plan invalid, because others may refer to it by number.
+    # A single invalid row invalidates the plan, because other rows may refer to it by number.
     tasks = [row.get("task") if isinstance(row, dict) else None for row in rows]
     if not MIN_SUBTASKS <= len(rows) <= MAX_SUBTASKS or not all(
         isinstance(task, str) for task in tasks
@@ -90,19 +92,19 @@ def read_plan(reply: str) -> list[Subtask]:
 
 
 def _dependencies(row: dict[str, Any], number: int) -> tuple[tuple[int, ...], bool]:
-    """Read the earlier subtasks that subtask `number` depends on, and whether it names any."""
+    """Read which earlier subtasks subtask `number` depends on, and whether it depends on any."""
     values = row.get("dependsOn")
-    if isinstance(values, str | int):  # a single number, as `0` or `"0"`
+    if isinstance(values, str | int):  # a single number: `0` or `"0"`
         values = [values] if values != "" else []
     values = values if isinstance(values, list) else []
     numbers = [int(n) if isinstance(n, str) and n.isdecimal() else n for n in values]
-    # `type`, since JSON's `true` is an `int` in Python.
+    # Compare `type`, since JSON's `true` is an `int` in Python.
     earlier = [n for n in numbers if type(n) is int and 0 <= n < number]
     return tuple(dict.fromkeys(earlier)), bool(values)
 
 
 def read_steps(reply: str, max_steps: int) -> StepPlan | None:
-    """Read the steps from a reply that does not split the question; None unless at least two.
+    """Read the steps from a reply without subtasks; None if there are fewer than two.
 
     The budget defaults to the number of steps, and is at most `max_steps`.
     """
@@ -132,7 +134,7 @@ def missing_request(question: str, draft: str, most: int) -> Message:
 
 
 def read_points(reply: str, most: int) -> list[str]:
-    """Read the open points from a reply; empty if it has no list of strings."""
+    """Read the open points from a reply; empty if the reply does not contain a list of strings."""
     rows = loose_object(reply).get("open")
     if not isinstance(rows, list):
         return []

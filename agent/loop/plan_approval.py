@@ -1,7 +1,7 @@
-"""The plan that the user edits and approves before a run searches (`--plan`).
+"""The plan that the user edits and approves before the run starts searching (`--plan`).
 
-A plan is shown as Markdown, so that any editor works: a search is a list item; a report section is
-a heading followed by its task and its searches.
+A plan is shown as Markdown, so that it can be edited in any editor: a search is a list item; a
+report section is a heading followed by its task and its searches.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from agent.tools.context import Record, User
 
 MAX_SEARCHES: Final = 12
-"""Maximum number of searches in a plan or a section; more would not fit into a run's steps."""
+"""Maximum number of searches in a plan or a section; more would exceed a run's steps."""
 MAX_LINE_CHARS: Final = 400
 """Maximum length of a search or a task in characters: search engines refuse longer queries."""
 _HEADING_RE = re.compile(r"#{1,6}\s+(.*?)\s*#*")
@@ -46,12 +46,12 @@ class ResearchPlan:
 
     @classmethod
     def by_rules(cls, question: str) -> ResearchPlan:
-        """Return the searches that the extractive model would start with."""
+        """Return a plan with the searches that the extractive model would start with."""
         return cls(tuple(first_searches(question)))
 
     @classmethod
     def from_reply(cls, reply: str, max_sections: int) -> ResearchPlan:
-        """Read a model's proposal; missing parts become empty."""
+        """Read a model's proposal; missing parts are left empty."""
         fields = loose_object(reply)
         rows = fields.get("sections")
         rows = rows if isinstance(rows, list) and max_sections else []
@@ -64,7 +64,7 @@ class ResearchPlan:
 
     @classmethod
     def from_text(cls, text: str) -> ResearchPlan:
-        """Read the plan as edited by the user; a line that is not a list item is a search too."""
+        """Read the plan as edited by the user; lines that are not list items are also searches."""
         searches, sections = list[str](), list[Section]()
         for line in filter(None, map(str.strip, text.splitlines())):
             heading, item = _HEADING_RE.fullmatch(line), _LIST_ITEM_RE.fullmatch(line)
@@ -100,11 +100,11 @@ class ResearchPlan:
 
 @dataclass(slots=True)
 class PlanApproval:
-    """Gets a plan approved by the user, or from the record of a run that is being resumed.
+    """Gets the user's approval of a plan, or reads it from the record when a run is resumed.
 
-    `edit` shows the user a plan, None if no user is available; `user` can be asked one question per
-    run. `note` receives what the user typed. `answered` and `approved` are the recorded values,
-    None if there are none; an empty `approved` means that the user stopped the run.
+    `edit` shows the user a plan, and is None if no user is available; `user` can be asked one
+    question per run. `note` receives the text that the user typed. `answered` and `approved` are
+    the recorded answer and plan, or None; an empty `approved` means that the user stopped the run.
     """
 
     edit: EditPlan | None = None
@@ -115,7 +115,7 @@ class PlanApproval:
     approved: str | None = None
 
     async def clarify(self, question: str) -> str:
-        """Ask the user what they meant; empty if they do not answer, or cannot be asked."""
+        """Ask the user a clarifying question; empty if they do not answer or cannot be asked."""
         if self.answered is None and self.user is not None:
             self.answered = " ".join((await self.user.ask(question)).split())
             self.record("plan.clarified", PROPOSAL, question=question, answer=self.answered)
@@ -125,7 +125,7 @@ class PlanApproval:
         return self.answered or ""
 
     async def approve(self, plan: ResearchPlan) -> ResearchPlan:
-        """Return the plan as the user approved it; raises `PlanRefused` if they did not."""
+        """Return the plan as approved by the user; raises `PlanRefused` if it was not approved."""
         if self.approved is None:
             if self.edit is None:
                 raise NobodyToApprove
@@ -139,7 +139,7 @@ class PlanApproval:
 
 
 Clarified = tuple[str, str]
-"""The question to the user, and the answer."""
+"""A clarifying question, and the user's answer."""
 
 
 def proposal_request(question: str, max_sections: int, clarified: Clarified | None) -> Message:
@@ -153,7 +153,7 @@ def proposal_request(question: str, max_sections: int, clarified: Clarified | No
 
 
 def clarification(asked: str, answer: str) -> str:
-    """Format the question to the user and the answer for appending to the research question."""
+    """Format the clarifying question and its answer for appending to the research question."""
     return f"[Asked “{inert(asked)}”, the user answered: {answer}]"
 
 

@@ -1,4 +1,4 @@
-"""Follows a citation once: a page that cites another source for a claim is a secondary source.
+"""Follows the citations of secondary sources: pages that cite another source for a claim.
 
 A claim is secondary if each page that supports it links to another site in the same sentence. The
 first address linked there is read; if that page supports the claim, it is the primary source.
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     ReadPage = Callable[[str], Awaitable[Page]]
 
 PASSAGES_JUDGED: Final = 6
-"""Maximum number of passages of the cited page that are compared with the claim."""
-_LINK = re.compile(
+"""Maximum number of passages from the cited page that are compared with the claim."""
+_LINK_RE = re.compile(
     r"(?<!!)\[([^\[\]]*)\]\(<?(https?://[^\s()<>]*(?:\([^\s()]*\)[^\s()]*)*)>?[^)]*\)"
 )
 _LINK_NUMBER_RE = re.compile("\ue000(\\d+)\ue001")
@@ -43,10 +43,9 @@ _LINK_NUMBER_RE = re.compile("\ue000(\\d+)\ue001")
 async def follow_citations(
     work: Orchestrator, judge: ClaimJudge, read_page: ReadPage, answer: str, most: int
 ) -> None:
-    """Follow the citation of each of the `most` central claims; records the results.
+    """Follow the citation of each of up to `most` central claims; records the results.
 
-    `read_page` reads a page again from the cache, because its saved text does not contain the
-    links.
+    `read_page` rereads a page from the cache, because its saved text does not contain the links.
     """
     checked = check_answer(answer, judge.evidence, judge)
     pages: dict[str, Page] = {}
@@ -57,7 +56,7 @@ async def follow_citations(
         for source in read:
             if source.url not in pages:
                 pages[source.url] = await read_page(source.url)
-        links = [_links_beside(source.quotes, pages[source.url]) for source in read]
+        links = [_links_near_quotes(source.quotes, pages[source.url]) for source in read]
         if work.budget.steps_left <= 0 or not links or not all(links):
             continue
         try:
@@ -69,8 +68,8 @@ async def follow_citations(
             return
 
 
-def _links_beside(quotes: list[str], page: Page) -> list[str]:
-    """Return the links to other sites in the sentences of a page that contain the quotes."""
+def _links_near_quotes(quotes: list[str], page: Page) -> list[str]:
+    """Return the links to other sites in the sentences of a page that contain a quote."""
     if page.document is None:
         return []
     found: dict[str, None] = {}
@@ -82,14 +81,14 @@ def _links_beside(quotes: list[str], page: Page) -> list[str]:
 
 
 def links_in_sentences(markdown: str, quotes: list[str]) -> list[str]:
-    """Return the link targets in a paragraph's sentences that contain one of the quotes."""
+    """Return the link targets in the sentences of a paragraph that contain a quote."""
     urls: list[str] = []
 
     def number(match: re.Match[str]) -> str:
         urls.append(match[2])
         return f"{match[1]}\ue000{len(urls) - 1}\ue001"
 
-    text = _LINK.sub(number, markdown)
+    text = _LINK_RE.sub(number, markdown)
     found: list[str] = []
     for start, end in sentences(text):
         plain = _LINK_NUMBER_RE.sub("", text[start:end])

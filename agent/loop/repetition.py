@@ -1,7 +1,7 @@
-"""Detects loops that repeat themselves: the model gets a note; the second time, the loop ends.
+"""Detects loops that repeat themselves: first the model gets a note, then the loop ends.
 
-Only calls with no new results count. A result that differs from all earlier ones is progress, so
-paging through a list or filling in a long form never ends the loop.
+Only calls without new results are counted. A result that differs from all earlier ones is progress,
+so paging through a list or filling in a long form never ends the loop.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from agent.types import Observation, ToolCall
 
 REPETITION: Final = "repetition"
-"""The name in the journal of the limit that ends such a loop."""
+"""The journal's name for the limit that ends such a loop."""
 MAX_IDENTICAL_CALLS: Final = 3
 """Maximum number of identical calls with identical results, and of calls for the same page or
-query: the second may be an accident, the third is not.
+query: the second may be accidental, but not the third.
 """
 MAX_FAILURES: Final = 3
-"""Maximum number of failures of a tool in a row; more attempts would not help."""
+"""Maximum number of consecutive failures of a tool; further attempts would not help."""
 MAX_ALTERNATING_CALLS: Final = 6
-"""Maximum number of calls alternating between two tools: A B A B A B is certainly a cycle."""
+"""Maximum number of calls that alternate between two tools: A B A B A B is certainly a cycle."""
 MAX_FRUITLESS_CALLS, MAX_FRUITLESS_READS = 5, 15
 """Maximum number of calls of one tool without new results; read-only tools may make more."""
 MAX_THOUGHTS: Final = 5
@@ -49,11 +49,11 @@ NOTES: Final[dict[Repetition, str]] = {
     "one tool": "the last calls of this tool found nothing new. Use another one, or answer.",
     "thinking": "your last replies had no call and no answer. Call a tool now, or answer.",
 }
-"""The notes to the model; the second time, the loop is ended instead."""
+"""The notes to the model for each kind; the second time, the loop ends instead."""
 
 
 class _FruitlessCall(NamedTuple):
-    """A call without a new result; `target` is the page or query that it is for."""
+    """A call without a new result; `target` is its page or query."""
 
     name: str
     param: str
@@ -62,7 +62,7 @@ class _FruitlessCall(NamedTuple):
 
 @dataclass(slots=True)
 class RepetitionGuard:
-    """Watches the calls of one loop."""
+    """Detects repetition in one loop's calls."""
 
     _seen: set[bytes] = field(default_factory=set)
     _fruitless: list[_FruitlessCall] = field(default_factory=list)
@@ -71,9 +71,9 @@ class RepetitionGuard:
     _noted: set[Repetition] = field(default_factory=set)
 
     def check_calls(self, results: Sequence[Observation]) -> Repetition | None:
-        """Count the calls of a step; returns what to report to the model, if anything.
+        """Count the calls of a step; returns the repetition to report to the model, if any.
 
-        Raises `LimitReached` if the model got that note before.
+        Raises `LimitReached` if the same kind was already reported.
         """
         self._thoughts = 0
         # All calls are counted, including those after the first repetition.
@@ -82,7 +82,7 @@ class RepetitionGuard:
         return self._note_or_end(repetitions[0] if repetitions else None)
 
     def check_thought(self) -> Repetition | None:
-        """Count a reply with neither call nor answer; result and errors as for `check_calls`."""
+        """Count a reply without a call or an answer; returns and raises like `check_calls`."""
         self._thoughts += 1
         return self._note_or_end("thinking" if self._thoughts >= MAX_THOUGHTS else None)
 
@@ -95,7 +95,7 @@ class RepetitionGuard:
         is_new = digest not in self._seen and not has_failed
         self._seen.add(digest)
         if is_new:
-            # After a change, a repeated call may have a different result.
+            # Now that something has changed, a repeated call may have a different result.
             self._fruitless.clear()
             self._noted.clear()
             return None
@@ -107,8 +107,8 @@ class RepetitionGuard:
         turns = [c.name for c in self._fruitless[-MAX_ALTERNATING_CALLS:]]
         only_reads = ToolTrait.READS in result.traits
         max_of_tool = MAX_FRUITLESS_READS if only_reads else MAX_FRUITLESS_CALLS
-        # One less than MAX_IDENTICAL_CALLS: the first of the identical calls was new, so it is not
-        # in the list.
+        # One less than MAX_IDENTICAL_CALLS, because the first identical call had a new result, so
+        # it is not in the list.
         if self._fruitless.count(this) >= MAX_IDENTICAL_CALLS - 1:
             return "same call"
         if self._failed[call.name] >= MAX_FAILURES:
@@ -134,6 +134,6 @@ class RepetitionGuard:
 
 
 def _target_of(call: ToolCall) -> str:
-    """Return the page or query that a call is for, otherwise its parameter, normalised."""
+    """Return a call's page or query, or else its parameter, normalised."""
     target = str(call.fields.get("url") or call.fields.get("query") or call.param)
     return " ".join(target.lower().split()).rstrip("/")

@@ -1,7 +1,8 @@
-"""Reports in sections: the outline, the tasks of the sections, and joining the sections.
+"""Reports in sections: reads the outline, writes the tasks, and joins the sections.
 
-The text of each section is kept as written: its citations refer to passages of the run, so they
-stay valid. The model adds a summary above the sections, and what is disputed or unknown below them.
+The text of each section is kept as written: its citations refer to the run's passages, so they stay
+valid. The model adds a summary above the sections, and a list of disputed and unknown points below
+them.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ if TYPE_CHECKING:
 
 SUMMARY, CONTESTED = "Summary", "What is contested"
 EXTRACTIVE_REQUEST: Final = "[Report: write what was read on the question as a report.]"
-"""The request for a report to the extractive model, which makes its own outline."""
+"""The request to the extractive model for a report; it makes its own outline."""
 FAILED: Final = "Failed: "
-"""Prefix of the text of a part that failed with an error."""
+"""Prefix of the text of a section or subtask that failed with an error."""
 MIN_SECTIONS: Final = 2
 """Minimum number of sections of a report."""
-_HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$", re.MULTILINE)
+_HEADING_RE = re.compile(r"^#{1,6}\s+(.*?)\s*#*$", re.MULTILINE)
 _PUNCTUATION_AROUND_NONE: Final = " \n\r\t-–—.,;:!*_"
 """Characters that may surround a word that means “none”."""
 _NONE_WORDS: Final = frozenset({"", "none", "nothing", "no", "not applicable", "n/a", "na"})
@@ -35,9 +36,9 @@ _NONE_WORDS: Final = frozenset({"", "none", "nothing", "no", "not applicable", "
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section: its heading, its task, and its text once written.
+    """A section: its heading, its task, and, once written, its text.
 
-    `searches` are those that the user approved.
+    `searches` are the searches that the user approved.
     """
 
     heading: str
@@ -78,7 +79,7 @@ def read_outline(reply: str, most: int) -> list[Section]:
 
 
 def section_task(question: str, section: Section, outline: Sequence[Section]) -> str:
-    """Write the task of a section, which names the others so that they do not overlap."""
+    """Write a section's task, which lists the other sections so that they do not overlap."""
     others = "; ".join(other.heading for other in outline if other is not section) or "nothing else"
     task = section.task
     if section.searches:
@@ -88,7 +89,7 @@ def section_task(question: str, section: Section, outline: Sequence[Section]) ->
 
 
 def approved_searches(searches: Sequence[str]) -> str:
-    """Write the instruction to make the searches that the user approved."""
+    """Write the instruction to run the searches that the user approved."""
     listed = "\n".join(f"- {search}" for search in searches)
     return (
         "The user approved these searches. Make them first, as they are written; search for "
@@ -103,7 +104,7 @@ def closing_request(sections: Sequence[Section]) -> str:
 
 
 def put_together(sections: Sequence[Section], frame: str) -> str:
-    """Join the sections and their frame into one Markdown text."""
+    """Join the sections and their frame into one Markdown document."""
     written = [section for section in sections if not section.failed]
     if not written:
         return f"{NOT_FOUND} None of the sections could be written from the pages that were read."
@@ -114,7 +115,7 @@ def put_together(sections: Sequence[Section], frame: str) -> str:
     parts = [
         (SUMMARY, summary_parts.get(SUMMARY, "")),
         # Headings inside a section are put one level below the section's own.
-        *((s.heading, _HEADING.sub(r"### \1", s.text).strip()) for s in written),
+        *((s.heading, _HEADING_RE.sub(r"### \1", s.text).strip()) for s in written),
         (CONTESTED, summary_parts.get(CONTESTED, "")),
         (UNKNOWN_HEADING, "\n".join(unknown)),
     ]
@@ -122,11 +123,11 @@ def put_together(sections: Sequence[Section], frame: str) -> str:
 
 
 def _split_summary_parts(frame: str) -> dict[str, str]:
-    """Split the frame into parts by words in its headings; parts that say “none” are omitted.
+    """Split the frame into parts by words in its headings, omitting parts that only say “none”.
 
     A frame without headings is the summary.
     """
-    pieces = _HEADING.split(frame)
+    pieces = _HEADING_RE.split(frame)
     titled = list(zip(pieces[1::2], pieces[2::2], strict=True)) or [(SUMMARY, frame)]
     names = {
         "summary": SUMMARY,

@@ -1,4 +1,4 @@
-"""Filling in a JSON Schema from the passages of a run, by the model or by code.
+"""Fills in a JSON Schema from a run's passages, with the model or with code.
 
 Code finds numbers, dates, choices and names in the sentences about a field. Booleans, lists and
 free text need a language model.
@@ -37,17 +37,17 @@ if TYPE_CHECKING:
     from agent.types import Passage
 
 PASSAGES_PER_FIELD = 4
-"""Number of passages searched for a field: one has the value, the others have similar values."""
+"""Number of passages retrieved for a field: one contains the value, the others similar values."""
 MAX_PASSAGES_CHARS = 24_000
 """Maximum total length of the passages in the request, in characters (about 6,000 tokens)."""
 PASSAGES_FOR_RULES = 8
-"""Number of passages that code searches for a field."""
+"""Number of passages that code searches for a field's value."""
 _NAME_PART_RE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
 @dataclass(slots=True)
 class SchemaFiller:
-    """Fills in a schema from what a run has read.
+    """Fills in a schema from the passages that a run has read.
 
     The model of `work` is asked once, and a second time to correct errors.
     """
@@ -84,7 +84,7 @@ class SchemaFiller:
             return CheckedValues(notes=[f"/: {error or 'no time was left'}"])
 
     async def _check(self, draft: ValuesDraft, attempt: int) -> CheckedValues:
-        """Check a draft by code, then with the judge's verdicts on values that code leaves open."""
+        """Check a draft by code, and have the judge decide the values that code cannot."""
         evidence = self.judge.evidence
         claims: dict[str, Sequence[Passage]] = {}
         checked = check_values(draft, self.schema, evidence, claims.__setitem__)
@@ -94,7 +94,7 @@ class SchemaFiller:
         return check_values(draft, self.schema, evidence, self.judge)
 
     def _request(self, question: str, answer: str) -> str:
-        """Write the request; passages cited by the answer come before those found for fields."""
+        """Write the request, with passages cited by the answer before passages found for fields."""
         evidence, room = self.judge.evidence, MAX_PASSAGES_CHARS
         found = {passage.id: passage for passage in cited_passages(answer, evidence)}
         for field in self.schema.fields():
@@ -128,11 +128,11 @@ def _read_draft(reply: str) -> ValuesDraft:
 
 
 def fill_by_rules(schema: Schema, question: str, evidence: Evidence) -> ValuesDraft:
-    """Fill in the fields for which code finds a value; the others are left out."""
+    """Fill in the fields for which code finds a value; the others are omitted."""
     data: dict[str, Any] = {}
     citations: dict[str, list[str]] = {}
     for field in schema.fields():
-        if "*" in field.path or not field.path:  # in a list, or the document itself
+        if "*" in field.path or not field.path:  # inside a list, or the root
             continue
         found = _find_value(field, question, evidence)
         if found is None:
@@ -147,10 +147,10 @@ def fill_by_rules(schema: Schema, question: str, evidence: Evidence) -> ValuesDr
 
 
 def _find_value(field: Field, question: str, evidence: Evidence) -> tuple[Any, str] | None:
-    """Find the value of a field, and the id of its passage.
+    """Find a field's value, and the id of its passage.
 
-    Of the sentences with a value, those that contain the most words of the field are preferred,
-    then the one that, with its page's title, contains the most words of the question.
+    Sentences with a value are ranked by the number of the field's words that they contain, then by
+    the number of the question's words that they and their page's title contain.
     """
     # Both `firstLit` and `first_lit` become `first lit`.
     spelt = " ".join(part for name in field.path for part in _NAME_PART_RE.findall(name))
@@ -174,7 +174,7 @@ def _find_value(field: Field, question: str, evidence: Evidence) -> tuple[Any, s
 
 
 def _read_value(field: Field, wording: str, sentence: str, question: str) -> Any:
-    """Read the value of a field in a sentence; None unless there is exactly one."""
+    """Read a field's value from a sentence; None unless there is exactly one candidate."""
     facts = extract_facts(sentence)
     if field.choices:
         found: list[Any] = [choice for choice in field.choices if contains_value(choice, sentence)]
@@ -183,7 +183,7 @@ def _read_value(field: Field, wording: str, sentence: str, question: str) -> Any
         if "year" in field_words:
             numbers = [float(date.year) for date in facts.dates if date.year]
         else:
-            # Figures with a unit that the field names, if there are any.
+            # Prefer figures whose unit the field mentions.
             measured = [figure for figure in facts.figures if figure.measure in field_words]
             numbers = [figure.value for figure in measured or facts.figures]
         values = {int(number) if number == int(number) else number for number in numbers}
@@ -197,7 +197,8 @@ def _read_value(field: Field, wording: str, sentence: str, question: str) -> Any
     elif analyse(f"which {wording}").kind in (AnswerKind.PERSON, AnswerKind.PLACE):
         asked, field_stems = set(content_words(question)), set(content_words(wording))
         names = [name for name in facts.names if not asked.issuperset(content_words(name))]
-        # Of several names, use the one right after a word of the field ("keeper Ada Brask").
+        # If there are several names, use one directly after a word of the field ("keeper Ada
+        # Brask").
         following = [
             name
             for name in names

@@ -1,4 +1,4 @@
-"""Tool calls of parallel loops: each loop has its own page, which is saved for resuming the run."""
+"""Tool calls in parallel loops. Each loop has its own page, which is saved for resuming."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 TABS_KEY: Final = "urchinTabs"
 """A field added to Playwright's storage state: the session storage of each loop's tab."""
 PAGE_OPEN: Final = "page.open"
-"""The event for the page that a call left open."""
+"""The event that records the page that a call left open."""
 MIN_SOURCES: Final = 3
 """Minimum number of pages that a loop may read: with fewer, it cannot compare sources."""
 
 
 class SubtaskCalls:
-    """Makes each call in the context of its loop, and saves the page that it leaves open.
+    """Makes each call in the context of its loop, and saves the page that the call leaves open.
 
-    `interrupted_pages` are the pages that the loops of a killed run had open, by place.
+    `interrupted_pages` maps each loop of a killed run, by place, to the page that it had open.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class SubtaskCalls:
         """Return the run's context for the main loop, or a copy without an open page for a subtask.
 
         Each subtask numbers its sources separately and has its own share of `max_sources`, so that
-        neither depends on which loop is faster.
+        the results do not depend on which loop is faster.
         """
         context, interrupted = self._context, self._interrupted_pages.get(loop)
         if loop == MAIN:
@@ -78,17 +78,17 @@ class SubtaskCalls:
             return context
         most = max(MIN_SOURCES, context.max_sources // MAX_CONCURRENT)
         web = context.web
-        if web is not None:  # its own tab and lock, so that loops do not wait for each other
+        if web is not None:  # its own tab and lock, so that loops do not block each other
             web = replace(web, tab=None, interrupted_page=interrupted, lock=asyncio.Lock())
         evidence = context.evidence.for_loop(int(loop))
         return replace(context, max_sources=most, evidence=evidence, web=web)
 
 
 class SavedPages:
-    """Saves the page that each loop of a run has open, and the browser's storage state.
+    """Saves each loop's open page, and the browser's storage state.
 
-    `start` is the file of `--storage-state`, the state that the browser was started with. Data of
-    sites with saved `logins` is encrypted and stored with these logins instead of in the folder.
+    `start` is the `--storage-state` file with which the browser was started. Data of sites with
+    saved `logins` is encrypted and stored with these logins rather than in the folder.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class SavedPages:
         self._lock = asyncio.Lock()
 
     async def save(self, web: Web | None, place: str) -> None:
-        """Save the state after a call; nothing is saved if the page does not respond."""
+        """Save the state after a call, unless the page does not respond."""
         if web is None or web.tab is None:
             return
         loop, url = place.partition("/")[0], web.tab.url
@@ -148,7 +148,7 @@ class SavedPages:
 
 
 def read_interrupted_pages(events: Iterable[Event], state: Path) -> dict[str, InterruptedPage]:
-    """Read the page that each loop last had open from the record and the browser's state."""
+    """Read from the record and the browser's state which page each loop last had open."""
     urls = {e.place.partition("/")[0]: str(e.data["url"]) for e in events if e.type == PAGE_OPEN}
     tabs = _read_state(state).get(TABS_KEY, {})
     pages = {}

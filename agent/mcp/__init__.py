@@ -1,1 +1,1 @@
-"""An MCP server that offers our tools to Claude, Cursor, VS Code and others."""
+"""An MCP server that offers our tools to Claude, Cursor, VS Code and other clients."""

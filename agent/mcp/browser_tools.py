@@ -1,8 +1,9 @@
 """Browser tools with the names and arguments of playwright-mcp.
 
 Pages are shown within a token budget; actions return what changed. A dialog stays open until it is
-answered. Elements are named by a snapshot ref, or a selector that matches exactly one. Running
-a script in the page is an action like a click: if the user is logged in there, it needs approval.
+answered. Elements are identified by a ref from a snapshot, or by a selector that matches exactly
+one element. Running a script in the page is an action like a click: if the user is logged in there,
+it needs approval.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
 
 Ctx = Context[Any, Any]
 Target = Annotated[str, Field(description="A ref from a snapshot or a selector, as for all tools.")]
-"""Described once: every tool description is sent with each request to a client's model."""
+"""Kept short, since all tool descriptions are sent with each request to the client's model.
+"""
 Button = Literal["left", "right", "middle"]
 Modifier = Literal["Alt", "Control", "ControlOrMeta", "Meta", "Shift"]
 Level = Literal["error", "warning", "info", "debug"]
@@ -42,14 +44,14 @@ MAX_WAIT_S: Final = 30.0
 GONE_POLL_SECONDS: Final = 0.3
 """Seconds between two checks for whether text has disappeared."""
 MAX_LINES: Final = 40
-"""Maximum number of lines from a pattern search, the console (the last) or the request list."""
+"""Maximum number of lines from a pattern search, the console (the latest) or the request list."""
 LEVELS: Final[tuple[Level, ...]] = ("error", "warning", "info", "debug")
-_REF: Final = re.compile(r"(f\d+)?e\d+")
+_REF_RE: Final = re.compile(r"(f\d+)?e\d+")
 _READ_ONLY_TOOLS: Final = (
     "navigate navigate_back snapshot find wait_for take_screenshot tabs hover resize"
     " console_messages network_requests network_request emulate_media close"
 ).split()
-"""Read-only tools, for which clients need no confirmation."""
+"""Read-only tools, for which clients do not need confirmation."""
 _ACTION_TOOLS: Final = (
     "click type press_key select_option fill_form drag drop handle_dialog file_upload evaluate"
 ).split()
@@ -70,12 +72,12 @@ class BrowserTools:
     def __init__(self, session: ToolSession) -> None:
         self._session = session
         self._shown_url = ""
-        self._clicked = ""  # if no file chooser is open, files go to the clicked element
+        self._clicked = ""  # files are uploaded to this element if no file chooser is open
 
     def add_to(self, server: MCPServer[Any]) -> None:
         """Add these tools to a server."""
         for name in (*_READ_ONLY_TOOLS, *_ACTION_TOOLS):
-            # In the protocol, a tool is assumed to change things unless it says otherwise.
+            # MCP clients assume that a tool changes things unless it declares otherwise.
             notes = ToolAnnotations(read_only_hint=True) if name in _READ_ONLY_TOOLS else None
             tool = as_tool(getattr(self, name))
             server.add_tool(tool, f"browser_{name}", annotations=notes, structured_output=False)
@@ -294,7 +296,7 @@ class BrowserTools:
         if at is None or not 0 <= at < len(rows):
             raise ToolFailure(f"there is no tab {at}", "The `list` action shows the tabs.")
         change = {"switch" if action == "select" else "close": rows[at]["id"]}
-        # After the current tab is closed, the tab that takes its place becomes current.
+        # When the current tab is closed, the tab that takes its place becomes current.
         left = rows[:at] + rows[at + 1 :]
         if action == "close" and left and at == active:
             change["switch"] = left[min(at, len(left) - 1)]["id"]
@@ -336,7 +338,7 @@ class BrowserTools:
         if tool != "OPEN":  # dialogs during page load are dismissed
             events.hold()
         events.dialog_opened.clear()
-        # In a task: a call blocks on a dialog that it opened itself.
+        # In a task, because a call blocks while a dialog that it opened is open.
         calling = asyncio.ensure_future(
             self._session.call(ctx, tool, on_page=True, **(arguments | refs))
         )
@@ -345,11 +347,11 @@ class BrowserTools:
             await asyncio.wait({calling, raised}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             raised.cancel()
-            if not calling.done():  # it waits until the client answers the dialog
+            if not calling.done():  # it is waiting for the client to answer the dialog
                 calling.cancel()
                 await asyncio.wait([calling])
         failed = not calling.cancelled() and calling.exception() is not None
-        # An answer that was refused, or that needs approval first, leaves its dialog open.
+        # If the answer was refused or still needs approval, the dialog stays open.
         if events.open_dialog and not (failed and tool == "DIALOG"):
             raise self._dialog(tab)
         return calling.result()
@@ -365,14 +367,14 @@ class BrowserTools:
 
     @staticmethod
     async def _ref(tab: Tab, target: str | ElementHandle | None) -> str | None:
-        """Return the ref of a target: a ref, a selector or an element."""
-        if target is None or (isinstance(target, str) and _REF.fullmatch(target)):
+        """Return the ref of a target, which is given as a ref, a selector or an element."""
+        if target is None or (isinstance(target, str) and _REF_RE.fullmatch(target)):
             return target
         return await tab.ref_of(target)
 
     @asynccontextmanager
     async def _tab(self) -> AsyncIterator[Tab]:
-        """Yield the open page, exclusively, for actions that run tools do not offer."""
+        """Yield the open page, for exclusive use, for actions that run tools do not support."""
         tab: Tab | None = (await self._session.web()).tab
         if tab is None:
             raise ToolFailure("no page is open", "Open one with browser_navigate.")
@@ -383,10 +385,10 @@ class BrowserTools:
                 yield tab
         except BrowserError as error:
             raise ToolFailure(str(error), error.hint) from error
-        self._session.note_page_words(tab.url, "")  # a screenshot shows the page as well
+        self._session.note_page_words(tab.url, "")  # screenshots show page content too
 
     def _lines(self, tab: Tab, lines: list[str], shown: list[str], if_none: str) -> CallToolResult:
-        """Return the `shown` lines of a page, delimited, and their number if some are omitted."""
+        """Return the `shown` lines of a page, delimited, with their number if some are omitted."""
         if not lines:
             return text_result([if_none])
         head = [] if len(shown) == len(lines) else [f"{len(shown)} of {len(lines)}"]

@@ -1,4 +1,4 @@
-"""Checks claims against pages or texts; gives verdicts with the deciding words."""
+"""Checks claims against pages or given text; the verdicts include the decisive words."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     from agent.mcp.tool_session import ToolSession
 
 MAX_PASSAGES: Final = 12
-"""Maximum number of passages of a page to check a claim against, most similar first: a claim needs
-one or two."""
+"""Maximum number of passages on a page to check a claim against, most similar first; a claim needs
+one or two.
+"""
 
 
 def check_addresses(session: ToolSession, draft: Path) -> None:
-    """Raise `ToolFailure` if a URL that a draft cites contains private words."""
+    """Raise `ToolFailure` if a URL cited by a draft contains private words."""
     for url in {reference.url for reference in read_draft(draft).references} - {""}:
         if reason := session.context.outgoing.refusal_of_address(url):
             raise ToolFailure(f"{url} was not requested: {reason}", "Leave it out.")
@@ -43,7 +44,7 @@ async def verify_claims(
     urls: Sequence[str],
     texts: Sequence[str],
 ) -> CallToolResult:
-    """Read the pages and give a verdict for each claim; lists pages that could not be read."""
+    """Read the pages and judge each claim; the result also lists pages that could not be read."""
     unread = []
     for url in urls:
         try:
@@ -83,7 +84,7 @@ async def verify_claims(
 async def _judge_open_claims(
     session: ToolSession, held_against: Mapping[str, Sequence[Passage | str]]
 ) -> Judge | None:
-    """Ask the server's judge or model about undecided claims; None if it has neither."""
+    """Ask the server's judge or model about undecided claims; None if there is neither."""
     left = {
         claim: [passage for passage in found if isinstance(passage, Passage)]
         for claim, found in held_against.items()

@@ -1,4 +1,4 @@
-"""A run started by a client: steps as progress, the report as a result with links."""
+"""Runs started by a client: reports steps as progress, and returns the report with links."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from agent.types import Report
 
 
-_PAGE_TEXTS = ("text", "title", "heading")
+_PAGE_TEXT_FIELDS = ("text", "title", "heading")
 """Passage fields that contain page text."""
 
 
@@ -35,7 +35,7 @@ async def follow_run(
     session: ToolSession,
     start: Callable[..., Coroutine[Any, Any, Report]],
 ) -> Report:
-    """Run until the report is done, with events as progress; record the origin of its words.
+    """Run until the report is done, sending events as progress; record the origin of its words.
 
     `start` is called with `on_event`. Post-run tasks continue in the server. If cancelled, the run
     stops, keeps its journal and can be resumed.
@@ -68,21 +68,21 @@ async def follow_run(
 
 
 def _record_provenance(report: Report, kinds_read: set[Kind], into: Provenance) -> None:
-    """Record the origin of an answer's words: anything that public pages support is public."""
+    """Record the origin of an answer's words; anything that public pages support is public."""
     private = next(iter(sorted(kinds_read & PRIVATE_KINDS)), None)
     public = {s.n for s in report.sources if s.url.startswith("http")}
     for sentence in report.sentences:
         cited = set(sentence.citations)
         supported = sentence.verdict.holds and cited and cited <= public
-        # A page in the user's own browser has the same kind of URL as a public one.
+        # Pages in the user's browser cannot be distinguished from public ones by their URLs.
         is_public = supported and Kind.PAGE not in kinds_read
         into.add(sentence.text, private if private and not is_public else Kind.WEB)
 
 
 def report_result(report: Report, **more: Any) -> CallToolResult:
-    """Return a report for a client: the answer, its doubts, and links to the full report.
+    """Return a report for a client: the answer with its doubts, and links to the full report.
 
-    `more` is additional data.
+    `more` is additional structured data.
     """
     unsupported = [
         {"text": inert(s.text), "verdict": s.verdict.value, "reason": inert(s.reason)}
@@ -107,7 +107,7 @@ def report_result(report: Report, **more: Any) -> CallToolResult:
         "not_supported": unsupported,
         "disputes": disputes,
         "closest": [
-            {**one.model_dump(), **{name: inert(getattr(one, name)) for name in _PAGE_TEXTS}}
+            {**one.model_dump(), **{name: inert(getattr(one, name)) for name in _PAGE_TEXT_FIELDS}}
             for one in report.closest
         ],
         "sources": sources,
@@ -116,7 +116,7 @@ def report_result(report: Report, **more: Any) -> CallToolResult:
         "error": report.error.model_dump() if report.error else None,
         **more,
     }
-    # An audit's faults are separate data; the report's text contains them too.
+    # An audit's faults are returned as separate data, although they are also in the report's text.
     lines = [inert(part) for part in text_parts(report)]
     lines.append(f"status {report.badge}, run {report.run}")
     address = f"research://runs/{report.run}"

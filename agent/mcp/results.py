@@ -41,10 +41,10 @@ class ToolFailure(ToolReply):
 
 
 def as_tool(work: Callable[..., Awaitable[CallToolResult]]) -> Callable[..., Any]:
-    """Turn a method into a tool for the SDK: exceptions become results.
+    """Turn a method into a tool for the SDK, converting its exceptions to results.
 
-    The method runs in its own task, so that a cancelled call is cancelled once and awaited. The
-    SDK's cancel scope would cancel it again at every step of its cleanup.
+    The method runs in its own task, so that if the call is cancelled, the method is cancelled only
+    once, then awaited. The SDK's cancel scope would cancel it again at each step of its cleanup.
     """
 
     @functools.wraps(work)
@@ -66,7 +66,7 @@ def as_tool(work: Callable[..., Awaitable[CallToolResult]]) -> Callable[..., Any
 
 
 def text_result(lines: Iterable[str], *links: ResourceLink, **data: Any) -> CallToolResult:
-    """Return a result with lines for the client's model, links, and the same content as `data`."""
+    """Return a result with lines for the client's model, links, and the same content as data."""
     text = TextContent(type="text", text="\n".join(lines))
     return CallToolResult(content=[text, *links], structured_content=data or None)
 

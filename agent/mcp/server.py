@@ -47,7 +47,7 @@ INSTRUCTIONS: Final = (
 def make_server(
     session: ToolSession, flags: dict[str, Any], *, browser: bool = False
 ) -> MCPServer[Any]:
-    """Make the server; `flags` apply to each run. With `browser` it offers browser tools too."""
+    """Make the server; `flags` apply to each run. With `browser`, it also offers browser tools."""
     server = CompactServer(
         "urchin-research", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING"
     )
@@ -59,7 +59,7 @@ def make_server(
 
 
 class CompactServer(MCPServer[Any]):
-    """Lists tools without details that a client's model does not need in every request."""
+    """A server that lists tools without the details that models do not need in every request."""
 
     async def list_tools(self) -> list[Tool]:
         """List the tools; schemas have no titles, `null` alternatives or empty defaults."""
@@ -82,7 +82,7 @@ class ResearchTools:
         self._runs = Runs(session.options.data)
 
     def add_to(self, server: MCPServer[Any]) -> None:
-        """Add these tools to a server; memory tools only with a memory."""
+        """Add these tools to a server; memory tools are included only if there is a memory."""
         memory = (self.memory_search, self.memory_get) if self._session.options.memory else ()
         tools: tuple[Callable[..., Any], ...] = (
             self.research,
@@ -114,7 +114,7 @@ class ResearchTools:
         asked: dict[str, Any] = {"depth": depth, "report": report, "site": site, "since": since}
         asked |= {"lang": lang, "timeout": timeout}
         flags = self._flags | {name: value for name, value in asked.items() if value is not None}
-        # If the client cannot be asked, a run cannot be restarted with the user's answer.
+        # No `ask`: if the client cannot show questions, the run could not continue with the answer.
         approve = self._session.approval(ctx) if ctx.session.can_send_request else None
         start = partial(run_research, question, approve=approve, **flags)
         return report_result(await follow_run(ctx, self._session, start))
@@ -134,7 +134,7 @@ class ResearchTools:
         link = ResourceLink(
             uri=f"research://pages/{name}", name=name, title=title, mime_type="text/plain"
         )
-        # Some clients show only the structured content to their model.
+        # Some clients pass only the structured content to their model.
         rows = [f"{p.id} {inert(' '.join(p.text.split()))}" for p in result.passages]
         return call_result(result, link, **{**result.data, "text": "\n".join(rows)})
 
@@ -191,7 +191,7 @@ class ResearchTools:
         ctx: Ctx,
     ) -> CallToolResult:
         """Check an earlier report against the current pages."""
-        # An id, not a file: a client must not be able to make the server read arbitrary paths.
+        # An id rather than a file, so that a client cannot make the server read arbitrary paths.
         start = partial(run_recheck, self._runs.find(run).id, **self._flags)
         return recheck_result(await follow_run(ctx, self._session, start))
 

@@ -1,7 +1,7 @@
-"""Runs an MCP client's tool calls; the client asks the user for approval.
+"""Runs an MCP client's tool calls, and has the client ask the user for approval.
 
-A client receives a result, a failure, or a question for the user; the last two may be raised as a
-`ToolReply`.
+A client receives a result, a failure, or a question for the user; failures and questions may be
+raised as a `ToolReply`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ CONSENT_SCHEMA: Final = {
     "type": "object",
     "properties": {"yes": {"type": "boolean", "title": "Do it"}},
 }
-"""The form in which MCP elicitation asks the user a question."""
+"""The form that MCP elicitation shows the user for a question."""
 
 
 CLIENT_NAMES: Final = {
@@ -60,19 +60,19 @@ CLIENT_NAMES: Final = {
     "WAIT": "browser_wait_for",
     "WEB_SEARCH": "search",
 }
-"""The names under which a client knows the tools."""
-_TOOL_NAME: Final = re.compile(rf"\b(?:{'|'.join(CLIENT_NAMES)})\b(?!_)")
+"""Our tools' names, mapped to the names that clients know."""
+_TOOL_NAME_RE: Final = re.compile(rf"\b(?:{'|'.join(CLIENT_NAMES)})\b(?!_)")
 
 
 def translate_tool_names(text: str) -> str:
     """Replace tool names in a message with the names that the client knows."""
-    return _TOOL_NAME.sub(lambda name: CLIENT_NAMES[name[0]], text)
+    return _TOOL_NAME_RE.sub(lambda name: CLIENT_NAMES[name[0]], text)
 
 
 class Consent:
     """Asks a client's user for approval by elicitation, if the client can show questions.
 
-    On a connection that allows no requests to the client, the question is returned as the result
+    If the connection does not allow requests to the client, the question is returned as the result
     (`pending`), and the client repeats the call with the answer. Earlier approvals are included,
     since a call may ask more than once.
     """
@@ -91,7 +91,7 @@ class Consent:
         if ctx.session.can_send_request:
             form = question.message, CONSENT_SCHEMA
             return _agreed(await ctx.session.elicit_form(*form, ctx.request_id))
-        # The approvals, followed by the latest question.
+        # The approvals so far, followed by the latest question.
         asked: list[str] = json.loads(ctx.request_state or "[]")
         agreed, answer = asked[:-1], (ctx.input_responses or {}).get("yes")
         if isinstance(answer, ElicitResult) and asked:
@@ -117,7 +117,7 @@ def _agreed(answer: ElicitResult) -> bool:
 
 
 class ToolSession(ToolCalls):
-    """Calls tools for clients; one per server."""
+    """Calls tools for clients; each server has one session."""
 
     def __init__(self, live: Callable[[], Options], stack: AsyncExitStack) -> None:
         super().__init__(live, stack)
@@ -130,7 +130,7 @@ class ToolSession(ToolCalls):
     async def call(
         self, ctx: Context[Any, Any], tool: str, *, on_page: bool = False, **arguments: Any
     ) -> Observation:
-        """Call a tool as a run does; raises `ToolFailure`, or a question as `ToolReply`."""
+        """Call a tool as a run does; raises `ToolFailure`, or `ToolReply` with a question."""
         consent = Consent(ctx)
         result = await self.run(consent.approve, tool, arguments, on_page=on_page)
         consent.check()
@@ -142,7 +142,7 @@ class ToolSession(ToolCalls):
         return result
 
     async def check_search(self, ctx: Context[Any, Any], text: str) -> None:
-        """Raise a `ToolReply` if text must not go to search engines, or needs approval first."""
+        """Raise a `ToolReply` unless the text may be sent to search engines without approval."""
         self.note_user_words(text)
         _, withheld = self.context.outgoing.query(text, self.context.redactor)
         if not withheld:
@@ -153,19 +153,18 @@ class ToolSession(ToolCalls):
             self.context.outgoing.allow(text, SEARCH_SITE)
             return
         consent.check()
-        hint = "Use other words, or ask the user to start the server with --share memory."
+        hint = "Rephrase the query, or ask the user to start the server with --share memory."
         raise ToolFailure(f"not sent: {reason}", hint)
 
 
 @asynccontextmanager
 async def open_session(live: Callable[[], Options]) -> AsyncIterator[ToolSession]:
-    """Open the shared state; closes the browser and everything else after the block."""
+    """Open the shared session; the browser and everything else are closed after the block."""
     async with AsyncExitStack() as stack:
         session = ToolSession(live, stack)
         stack.callback(session.context.close)
         yield session
-        for job in (
-            session.background
-        ):  # interrupted tasks are in the journal, and another run completes them
+        # Interrupted tasks are in the journal, so another run can complete them.
+        for job in session.background:
             job.cancel()
         await asyncio.gather(*session.background, return_exceptions=True)

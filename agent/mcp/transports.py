@@ -29,11 +29,11 @@ async def serve_stdio(live: Callable[[], Options], make: ServerMaker) -> None:
     async with open_session(live) as session:
         try:
             await make(session).run_stdio_async()
-        except BaseExceptionGroup:  # anyio raises this for cancelled tasks, among other things
+        except BaseExceptionGroup:  # raised by anyio for cancelled tasks, among others
             task = asyncio.current_task()
             if task is None or not task.cancelling():
                 raise
-            raise asyncio.CancelledError from None  # interrupted: running calls are abandoned
+            raise asyncio.CancelledError from None  # interrupted, so running calls are abandoned
 
 
 async def serve_http(
@@ -46,7 +46,7 @@ async def serve_http(
 ) -> None:
     """Serve on loopback with a token; `ready` receives the address. Port 0 chooses a free one.
 
-    The token is checked first; the SDK then checks Host and Origin as its clients expect.
+    The token is checked first; then the SDK checks the Host and Origin headers.
     """
     with listening_socket(port) as listening:
         bound_port = listening.getsockname()[1]

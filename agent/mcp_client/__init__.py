@@ -1,1 +1,1 @@
-"""Tools from other programs: MCP servers configured by the user, connected when needed."""
+"""Tools from other programs: MCP servers configured by the user, connected on demand."""

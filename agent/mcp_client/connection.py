@@ -1,7 +1,7 @@
-"""The connection to an MCP server: opened when first needed, reopened after a failure.
+"""The connection to an MCP server, opened on first use and reopened after a failure.
 
-The SDK's own transports accept messages of any length. Here, an overlong message ends the
-connection. HTTP servers are reached through the guarded proxy.
+The SDK's transports accept messages of any length; here, an overlong message ends the connection.
+HTTP servers are reached through the guarded proxy.
 """
 
 from __future__ import annotations
@@ -54,15 +54,15 @@ if TYPE_CHECKING:
     from agent.mcp_client.server_settings import NamedServer, ServerSettings
 
 START_SECONDS: Final = 30.0
-"""Timeout for starting and connecting: `npx` downloads a package on first use."""
+"""Timeout for starting and connecting; on first use, `npx` downloads the package."""
 MAX_FAILURES: Final = 3
 COOLDOWN_SECONDS: Final = 30.0
-"""After `MAX_FAILURES` failures in a row, seconds until the server is tried again."""
+"""Seconds until a server is tried again after `MAX_FAILURES` consecutive failures."""
 MAX_TOOLS: Final = 128
 MAX_DEFINITION_BYTES: Final = 65_536
 """Maximum length of a tool definition as JSON, in characters; larger ones are ignored."""
 MAX_LINE: Final = 300
-"""Maximum length of a server's text within our own messages, in characters."""
+"""Maximum length of a server's text when shown in our messages, in characters."""
 MAX_MESSAGE_BYTES: Final = 8_000_000
 """Maximum message size in bytes: a screenshot in base64 takes one or two million."""
 TOO_LONG: Final = f"a message of more than {MAX_MESSAGE_BYTES:,} bytes"
@@ -70,9 +70,9 @@ CONNECT_SECONDS: Final = 10.0
 READ_TIMEOUT_SECONDS: Final = 600.0
 """Read timeout: an event stream may be silent for as long as a user takes to answer."""
 GRACE_SECONDS: Final = 1.0
-"""Seconds that a server has to exit by itself, and again after SIGTERM."""
+"""Seconds that a server has to exit on its own, and again after SIGTERM."""
 CHUNK: Final = 65_536
-# The caller gets errors as ToolError; without a handler the SDK would also print them to stderr.
+# The caller gets errors as ToolError; without a handler, the SDK would also print them.
 logging.getLogger("mcp").addHandler(logging.NullHandler())
 
 
@@ -82,7 +82,7 @@ def shown_line(text: object, longest: int = MAX_LINE) -> str:
 
 
 class Connection:
-    """A connection to a server, kept open by its own task; all failures raise `ToolError`."""
+    """A connection to a server, kept open by a separate task; all failures raise `ToolError`."""
 
     def __init__(self, server: NamedServer, proxy: str | None = None) -> None:
         self.server = server
@@ -152,15 +152,14 @@ class Connection:
                 try:
                     async with asyncio.timeout(START_SECONDS):
                         self._client = await asyncio.shield(ready)
-                except (
-                    BaseException
-                ):  # also if cancelled: nobody is waiting for the server any more
+                # Also on cancellation, since nobody is waiting for the server any more.
+                except BaseException:
                     serving.cancel()
                     raise
             return self._client
 
     async def _serve(self, ready: asyncio.Future[Client], end: asyncio.Event) -> None:
-        """Keep a connection open until `end`: the task that opens it must also close it."""
+        """Keep a connection open until `end`, because the task that opens it must also close it."""
         name = "urchin-research"
         try:
             async with AsyncExitStack() as stack:
@@ -172,9 +171,8 @@ class Connection:
                 )
                 ready.set_result(await stack.enter_async_context(client))
                 await end.wait()
-        except (
-            BaseException
-        ) as error:  # a server may fail in any way; the waiting task gets the error
+        # A server may fail in any way; the waiting task gets the error.
+        except BaseException as error:
             if not ready.done():
                 ready.set_exception(error)
                 ready.exception()  # marks it as retrieved, in case nobody is waiting any more
@@ -206,7 +204,7 @@ class Connection:
 
     @contextmanager
     def _as_tool_errors(self, action: str) -> Iterator[None]:
-        """Turn any server failure into a `ToolError`, and count it.
+        """Convert any server failure to a `ToolError`, and count the failure.
 
         `action` describes what the server was doing; it is empty while connecting.
         """
@@ -228,7 +226,7 @@ class Connection:
             while isinstance(first, BaseExceptionGroup):  # several tasks failed at once
                 first = first.exceptions[0]
             reason = "no response in time" if isinstance(error, TimeoutError) else shown_line(first)
-            # The end of the server's stderr often says what went wrong.
+            # The end of the server's stderr often contains the cause.
             self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - MAX_LINE))
             last = shown_line(self._log.read().decode("utf-8", "replace"))
             hint = f"Continue without it.{f' Its last output: {last}' if last else ''}"
@@ -254,7 +252,7 @@ def _http_client(proxy: str, settings: ServerSettings, **_: object) -> httpx2.As
 
 
 async def _limit_response(response: httpx2.Response) -> None:
-    """Make a response fail if it is too long or is compressed, which could hide its true size."""
+    """Make a response fail if it is too long, or compressed, which could hide its true size."""
     if response.headers.get("content-encoding", "identity") != "identity":
         raise httpx2.DecodingError(
             "the server compresses its responses although this was not requested"
@@ -264,7 +262,7 @@ async def _limit_response(response: httpx2.Response) -> None:
 
 
 class _LimitedStream(httpx2.AsyncByteStream):
-    """A response's bytes; fails once they exceed the maximum message size."""
+    """A stream of a response's bytes, which fails once it exceeds the maximum message size."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -288,9 +286,9 @@ async def stdio(
 ) -> AsyncIterator[tuple[Any, Any]]:
     """Start a server and exchange messages over its standard streams, one per line.
 
-    From our environment, which contains keys, it receives only harmless variables such as PATH and
-    HOME, plus those in its settings. `log` receives its stderr; `ended` is called if it exits by
-    itself. Raises `OSError` if it cannot be started.
+    Since our environment contains keys, the server receives only harmless variables such as PATH
+    and HOME, plus those in its settings. `log` receives its stderr; `ended` is called if it exits
+    on its own. Raises `OSError` if it cannot be started.
     """
     process = await asyncio.create_subprocess_exec(
         shutil.which(settings.command) or settings.command,
@@ -300,7 +298,7 @@ async def stdio(
         stderr=log,
         env=get_default_environment() | settings.env,
         cwd=settings.cwd,
-        start_new_session=True,  # its own process group, which can be killed as a whole
+        start_new_session=True,  # in its own process group, so that all its processes can be killed
         limit=MAX_MESSAGE_BYTES,  # `readline` raises ValueError for a longer line
     )
     assert process.stdin
@@ -313,7 +311,7 @@ async def stdio(
         async with received:
             try:
                 while line := await stdout.readline():
-                    with suppress(ValidationError):  # not a message, but a log line
+                    with suppress(ValidationError):  # a log line instead of a message
                         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
                         await received.send(SessionMessage(message))
             except ValueError:  # an overlong line ends the connection
@@ -321,7 +319,7 @@ async def stdio(
         ended()
 
     async def write() -> None:
-        with suppress(OSError):  # it has exited, which `read` detects
+        with suppress(OSError):  # the server has exited, which `read` will detect
             async for message in to_send:
                 line = message.message.model_dump_json(by_alias=True, exclude_unset=True)
                 stdin.write(f"{line}\n".encode())
@@ -343,7 +341,7 @@ async def _end_process(
 ) -> None:
     """Stop a server and its child processes: close its input, then SIGTERM, then SIGKILL.
 
-    On Windows, which has no such process groups, only the server itself is stopped.
+    On Windows, which lacks process groups of this kind, only the server itself is stopped.
     """
     stdin.close()
     for force in (None, False, True):
@@ -356,7 +354,7 @@ async def _end_process(
                 os.killpg(process.pid, signal.SIGKILL if force else signal.SIGTERM)
         with suppress(TimeoutError):
             async with asyncio.timeout(GRACE_SECONDS):
-                # Its output ends only once the last process that inherited it has exited.
+                # Its output ends only when all processes that inherited it have exited.
                 while await stdout.read(CHUNK):
                     pass
                 await process.wait()

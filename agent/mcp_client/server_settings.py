@@ -1,7 +1,8 @@
-"""Finds the configured MCP servers in config.toml, other clients' files and our own file.
+"""Finds configured MCP servers in config.toml, in other clients' files and in our server file.
 
-A file contains `{"mcpServers": {name: {…}}}`, as in Claude, Cursor and others, or `servers`, as in
-VS Code. Values may name environment variables: `${NAME}`, `${env:NAME}`, `${NAME:-default}`.
+A file contains `{"mcpServers": {name: {…}}}`, as in Claude, Cursor and others, or `servers`
+instead, as in VS Code. Values may contain environment variables: `${NAME}`, `${env:NAME}`,
+`${NAME:-default}`.
 """
 
 from __future__ import annotations
@@ -26,16 +27,16 @@ if TYPE_CHECKING:
 
 SERVER_MAP_KEYS: Final = ("mcpServers", "servers")
 MAX_SLUG: Final = 24
-"""Maximum length of the server name within its tools' names, which may have 64 characters."""
-_VARIABLE = re.compile(r"\$\{(?:env:)?(\w+)(?::-([^}]*))?\}")
+"""Maximum length of the server name in the names of its tools, which may have 64 characters."""
+_VARIABLE_RE = re.compile(r"\$\{(?:env:)?(\w+)(?::-([^}]*))?\}")
 
 
 class ServerSettings(BaseModel):
     """The settings of one server, in the format of other clients.
 
     `timeout` applies to each call, in seconds. Tools whose names match a pattern in `always_allow`
-    need no approval, nor, with `trust_read_only`, do those that the server declares read-only
-    (`readOnlyHint`). `headers` and `env` may contain secrets.
+    do not need approval. With `trust_read_only`, the same applies to tools that the server declares
+    read-only (`readOnlyHint`). `headers` and `env` may contain secrets.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True, populate_by_name=True)
@@ -77,7 +78,7 @@ class ServerSettings(BaseModel):
 def _expand_variables(value: Any) -> Any:
     """Replace variables with their values in all strings; unset ones default to empty strings."""
     if isinstance(value, str):
-        return _VARIABLE.sub(lambda m: os.environ.get(m[1], m[2] or ""), value)
+        return _VARIABLE_RE.sub(lambda m: os.environ.get(m[1], m[2] or ""), value)
     if isinstance(value, dict):
         return {key: _expand_variables(inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -96,14 +97,14 @@ class NamedServer:
 
     @property
     def site(self) -> str:
-        """The server as a site, for recording the origins and destinations of data."""
+        """The server's name as a site, for recording the origins and destinations of data."""
         return f"mcp:{self.slug}"
 
 
 def find_servers(options: Options, *, config: bool) -> list[NamedServer]:
-    """Find all configured servers; of two with the same name, the first takes precedence.
+    """Find all configured servers; if two have the same name, the first takes precedence.
 
-    `config` also reads our own file. Raises `UsageError` for an invalid file or server.
+    `config` also reads our server file. Raises `UsageError` for an invalid file or server.
     """
     sources = [(config_path(), options.mcp_servers)]
     sources += [(path, read_servers(path)) for path in options.mcp_config]
@@ -115,7 +116,7 @@ def find_servers(options: Options, *, config: bool) -> list[NamedServer]:
         for name, settings in servers.items():
             if name in found:
                 continue
-            # Letters, digits and `_`; a second, identical slug gets `_2`.
+            # Slugs contain letters, digits and `_`; a duplicate slug gets the suffix `_2`.
             base = re.sub(r"[^A-Za-z0-9]+", "_", name)[:MAX_SLUG].strip("_") or "server"
             slug, n = base, 1
             while slug in slugs:
@@ -126,7 +127,7 @@ def find_servers(options: Options, *, config: bool) -> list[NamedServer]:
 
 
 def read_servers(path: Path) -> dict[str, Any]:
-    """Read the servers in a file; raises `UsageError` if it has none."""
+    """Read the servers in a file; raises `UsageError` if there are none."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         return dict(next(content[key] for key in SERVER_MAP_KEYS if key in content))
@@ -137,7 +138,7 @@ def read_servers(path: Path) -> dict[str, Any]:
 
 
 def write_servers(rows: Mapping[str, Any]) -> Path:
-    """Write our own file, readable only by its owner as it may contain secrets; return its path."""
+    """Write our server file, readable only by its owner, and return its path."""
     path = servers_path()
     private_folder(path.parent)
     write_atomic(

@@ -3,8 +3,8 @@
 Definitions are stored when the user allows a server's tools. A server is therefore contacted only
 when one of its tools is first called, or if its tools are not yet known.
 
-A tool description is untrusted text. The model sees it shortened, without our markup, and
-marked as the server's words. A tool that has changed since it was allowed needs new approval.
+A tool description is untrusted text. The model sees a shortened version, without our markup, and
+labelled as the server's words. A tool that has changed since it was allowed needs new approval.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ MAX_DEPTH: Final = 4  # levels of nested objects that the model sees
 MAX_PICTURES: Final = 2  # per result; each costs about 1,500 tokens
 IMAGE_TYPES: Final = ("image/jpeg", "image/png")
 """Image types that every vision model accepts."""
-_FIELD = re.compile(r"[A-Za-z_][\w.-]{0,63}")
+_FIELD_NAME_RE = re.compile(r"[A-Za-z_][\w.-]{0,63}")
 _DEFINITION_KEYS = ("name", "title", "description", "inputSchema", "annotations")
 
 
 Definitions = dict[str, dict[str, Any]]
-"""A server's tools by name, with the fields that say what each is and does.
+"""A server's tools by name, with the fields that define each tool.
 
-If any field changes, the tool counts as a different one.
+If any of these fields changes, it counts as a different tool.
 """
 
 
@@ -79,7 +79,7 @@ def summary(definition: Mapping[str, Any]) -> str:
 
 
 def parameter_schema(definition: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON Schema of a tool's parameters, reduced to what a call needs."""
+    """Return the JSON Schema of a tool's parameters, reduced to the parts that a call needs."""
     schema = definition.get("inputSchema")
     if not isinstance(schema, dict):
         schema = {}
@@ -89,7 +89,7 @@ def parameter_schema(definition: Mapping[str, Any]) -> dict[str, Any]:
 def _safe_schema(
     schema: Mapping[str, Any], defined: Mapping[str, Any], depth: int = 0
 ) -> dict[str, Any]:
-    """Reduce a server's schema to what a model needs for a call; strings are short and inert."""
+    """Reduce a server's schema to the parts that a call needs, with short and inert strings."""
     reference = str(schema.get("$ref", ""))
     if reference and isinstance(defined, dict):
         schema = {**(defined.get(reference.rpartition("/")[2]) or {}), **schema}
@@ -107,7 +107,7 @@ def _safe_schema(
         return kept
     properties = schema.get("properties")
     if isinstance(properties, dict):
-        named = [name for name in properties if _FIELD.fullmatch(name)][:MAX_FIELDS]
+        named = [name for name in properties if _FIELD_NAME_RE.fullmatch(name)][:MAX_FIELDS]
         kept["properties"] = {
             name: _safe_schema(properties[name], defined, depth + 1)
             for name in named
@@ -125,9 +125,10 @@ def _safe_schema(
 
 
 def tool_names(server: NamedServer, names: Iterable[str]) -> dict[str, str]:
-    """Map a server's tool names to those for models: `mcp__server__tool`, at most 64 characters.
+    """Map a server's tool names to names for models: `mcp__server__tool`, up to 64 characters.
 
-    Names that would collide all get part of a hash, so that no name depends on the order.
+    If names would collide, part of a hash is added to each of them, so that names do not depend on
+    the tools' order.
     """
     groups = defaultdict(list)
     for name in dict.fromkeys(names):
@@ -144,7 +145,7 @@ def tool_names(server: NamedServer, names: Iterable[str]) -> dict[str, str]:
 
 
 def compare_definitions(allowed: Definitions, live: Definitions) -> dict[str, list[str]]:
-    """Compare a server's tools with the allowed ones; return names by `new`, `changed`, `gone`."""
+    """Compare a server's tools with the allowed ones; list `new`, `changed` and `gone` names."""
     differences = {
         "new": [name for name in live if name not in allowed],
         "changed": [name for name in live if name in allowed and allowed[name] != live[name]],
@@ -154,11 +155,11 @@ def compare_definitions(allowed: Definitions, live: Definitions) -> dict[str, li
 
 
 class Server:
-    """One of a run's servers: its connection, and its tools as the user allowed them.
+    """One of a run's servers: its connection, and its tools in the versions that the user allowed.
 
-    Configuring a server allows the tools that it offers when it is first reached. They are stored
-    in the data folder. A server with a different command or address is treated as a different
-    server.
+    By configuring a server, the user allows the tools that it offers when it is first reached.
+    These are stored in the data folder. A server with a different command or address is treated as
+    a different server.
     """
 
     def __init__(self, server: NamedServer, folder: Path, proxy: str | None) -> None:
@@ -174,7 +175,7 @@ class Server:
         self._known: Definitions = {}
 
     def allowed(self) -> Definitions | None:
-        """Return the allowed tools; None if the server was never reached with these settings."""
+        """Return the allowed tools; None if the server was never reached with its settings."""
         try:
             stored = json.loads(self._path.read_text(encoding="utf-8"))
             definitions = {str(row["name"]): row for row in stored["tools"]}
@@ -197,7 +198,7 @@ class Server:
         }
 
     async def tools(self) -> list[Tool]:
-        """Return the allowed tools; those of a server that was never reached are allowed now."""
+        """Return the allowed tools; if the server was never reached, allow all its tools first."""
         allowed = self.allowed()
         if allowed is None:
             allowed = await self._live()
@@ -208,7 +209,7 @@ class Server:
     async def compare_with_allowed(self, *, allow: bool) -> tuple[list[Tool], dict[str, list[str]]]:
         """Return the server's current tools, and their differences from the allowed ones.
 
-        With `allow`, the current tools are allowed from now on.
+        With `allow`, the current tools replace the allowed ones.
         """
         live, allowed = await self._live(), self.allowed()
         if allow or allowed is None:
@@ -220,7 +221,7 @@ class Server:
         settings, names = self.server.settings, tool_names(self.server, definitions)
         tools = []
         for name, definition in definitions.items():
-            # A server's own declarations are used only if the user trusts them.
+            # A server's declarations about its tools are used only if the user trusts them.
             says_reads_only = (definition.get("annotations") or {}).get("readOnlyHint") is True
             reads_only = settings.trust_read_only and says_reads_only
             tool = Tool(
@@ -241,7 +242,7 @@ class Server:
 
     async def _call(self, name: str, context: ToolContext, arguments: dict[str, Any]) -> Finish:
         """Call a tool. If it has changed since it was allowed, the user is asked first."""
-        # After a tool was allowed, a server can change what it does under the same name.
+        # A server can change what a tool does, under the same name, after it was allowed.
         live, server = await self._live(), self.server
         differences = compare_definitions(self._known, live)
         if differences:
@@ -274,7 +275,7 @@ async def open_servers(
 ) -> AsyncIterator[ServerTools]:
     """Yield the tools of the given servers; all connections are closed at the end of the block.
 
-    Without `connect`, servers that were never reached only produce a diagnostic.
+    Without `connect`, a server that has never been reached only produces a diagnostic.
     """
     opened, found = [], ServerTools()
     for server in (Server(s, folder, proxy) for s in servers if not s.settings.disabled):
@@ -305,7 +306,7 @@ def _tool_result(
     arguments: dict[str, Any],
     result: CallToolResult,
 ) -> ToolResult:
-    """Convert a server's result: its text becomes a source of the run, and images are shown."""
+    """Convert a server's result: text becomes a source, and images are shown to the model."""
     text = clean("\n\n".join(_texts(result))).strip()
     max_chars = context.limits.read_tokens * CHARS_PER_TOKEN
     if result.is_error:

@@ -1,6 +1,6 @@
 """Memory that persists between runs: conversations, saved values, and earlier runs' findings.
 
-Importing this package loads no database library; `Memory` does.
+Importing this package does not load a database library; using `Memory` does.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -35,7 +35,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import `Memory` when it is first used: SQLAlchemy takes a tenth of a second."""
+    """Import `Memory` when it is first used: importing SQLAlchemy takes a tenth of a second."""
     if name != "Memory":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from agent.memory.memory_api import Memory  # noqa: PLC0415 - a run without memory does not load it

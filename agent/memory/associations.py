@@ -1,9 +1,9 @@
-"""Associations: typed links between memories, which grow with use and fade without it.
+"""Associations: typed links between memories, which get stronger with use and fade without it.
 
 When a memory is written, it is linked to similar ones among the newest; consolidation links it to
 older ones. A search follows only proven links, that is, those between memories that helped with the
-same verified answer; similar words are found without links. The graph of links can be exported as
-GraphML and Mermaid.
+same verified answer: it finds memories with similar words anyway. The graph of links can be
+exported as GraphML and Mermaid.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 HALF_LIFE = 30 * 86_400.0  # seconds in which an unused link loses half its strength
 MIN_STRENGTH = 0.15  # weaker links are deleted
 REINFORCEMENT = 0.1
-MAX_STRENGTH = 0.9  # links do not grow beyond this
+MAX_STRENGTH = 0.9  # links do not become stronger than this
 MIN_FOLLOWED_STRENGTH = 0.3  # a search does not follow weaker links
-MAX_STARTS = 5  # number of best hits whose links are followed
+MAX_STARTS = 5  # number of top hits whose links are followed
 COMPARED_MEMORIES = (
     30  # number of newest memories that a new one is compared with, as in the reference engine
 )
 MAX_NEW_LINKS = 5  # maximum number of links of a new memory, as in the reference engine
-MIN_SIMILARITY = 0.5  # shared words, as a share of the smaller memory's words
+MIN_SIMILARITY = 0.5  # minimum share of the smaller memory's words that both contain
 MIN_SHARED = 0.25
 PASSED_SHARE = 0.6  # share of a hit's score that a full-strength link passes on
 _IDS: sa.BindParameter[int] = sa.bindparam("ids", expanding=True)
@@ -49,7 +49,7 @@ _SELECT_LINKS_BY_IDS = (
 
 
 class LinkKind(StrEnum):
-    """Why two memories are linked; if several reasons apply, the first one is used."""
+    """The reason why two memories are linked; if several reasons apply, the first one is used."""
 
     CAUSAL = "causal"
     SEQUENTIAL = "sequential"
@@ -84,7 +84,7 @@ class LinkInput(NamedTuple):
 
 
 def link_input(row: Mapping[str, Any]) -> LinkInput:
-    """Read the data needed for links from a memory's columns."""
+    """Extract the data needed for links from a memory's columns."""
     return LinkInput(row["id"], row["kind"], row["run"], row["session"], row["terms"])
 
 
@@ -114,15 +114,15 @@ class Links:
     def __init__(self, store: Store, first: int, last: int) -> None:
         self._store = store
         self._ids = range(first, last + 1)
-        self._own = links.c.one.between(first, last)
+        self._in_namespace = links.c.one.between(first, last)
 
     def write(self, new: Iterable[MemoryLink]) -> int:
-        """Save links; an existing one keeps the greater strength. Returns how many are new."""
+        """Save links; an existing link keeps the greater strength. Returns how many are new."""
         with self._store.write() as connection:
             return sum(_write(connection, link) for link in new if link.one != link.other)
 
     def connect(self, connection: sa.Connection, rows: Sequence[LinkInput]) -> None:
-        """Link memories being written to similar ones among the newest."""
+        """Link memories that are being written to similar ones among the newest."""
         own = memories.c.id.between(self._ids.start, rows[0].id - 1)
         newest = sa.select(*memories.c["id", "kind", "run", "session", "terms"]).where(
             own, memories.c.state == "active", memories.c.terms != ""
@@ -134,7 +134,7 @@ class Links:
             if row.terms:
                 new += links_of(row, window[-COMPARED_MEMORIES:])
                 window.append(row)
-        if new:  # a memory being written has no links yet
+        if new:  # a memory that is being written has no links yet
             connection.execute(links.insert(), [_columns(link) for link in new])
 
     def reinforce(self, ids: Iterable[int]) -> None:
@@ -159,7 +159,7 @@ class Links:
     def follow(
         self, connection: sa.Connection, found: Sequence[tuple[float, int]]
     ) -> dict[int, float]:
-        """Score the memories at the other end of the best hits' proven links, by id."""
+        """Score the memories that proven links connect to the best hits; returns scores by id."""
         starts = {id_: score for score, id_ in found[:MAX_STARTS]}
         known = {id_ for _, id_ in found}
         reached: dict[int, float] = {}
@@ -172,10 +172,10 @@ class Links:
         return reached
 
     def busiest(self, connection: sa.Connection, limit: int) -> list[int]:
-        """List the memories with the most links, best-linked first."""
+        """List the memories with the most links, in descending order of links."""
         ends = sa.union_all(
-            sa.select(links.c.one.label("id")).where(self._own),
-            sa.select(links.c.other.label("id")).where(self._own),
+            sa.select(links.c.one.label("id")).where(self._in_namespace),
+            sa.select(links.c.other.label("id")).where(self._in_namespace),
         ).subquery()
         most = sa.select(ends.c.id).group_by(ends.c.id)
         ordered = most.order_by(sa.func.count().desc(), ends.c.id.desc()).limit(limit)
@@ -185,7 +185,7 @@ class Links:
         """Let links decay with the time since their last use; returns how many are deleted."""
         deleted = 0
         with self._store.write() as connection:
-            for row in connection.execute(sa.select(links).where(self._own)).all():
+            for row in connection.execute(sa.select(links).where(self._in_namespace)).all():
                 strength = row.strength * 0.5 ** (max(0.0, now - row.touched) / HALF_LIFE)
                 link = _is_link(row.one, row.other)
                 if strength < MIN_STRENGTH:

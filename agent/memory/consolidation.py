@@ -1,8 +1,8 @@
 """Consolidation: links new memories, archives repeated ones, and derives insights.
 
 It never edits a memory's text, and archives rather than deletes. It stops at its deadline and
-resumes from there the next time. Insights are derived by code; a model may improve their wording
-and recommend actions, and its wording is kept as long as the evidence stays the same.
+resumes from that point the next time. Insights are derived by code; a model may improve their
+wording and recommend actions, and its wording is kept as long as the evidence stays the same.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ MAX_MEMORIES = 500  # maximum number of memories processed per consolidation
 MAX_LINKS = 5  # maximum number of nearest memories that one may be linked to
 INSIGHT_DAYS = 90  # an insight that is not renewed within this time is archived
 # Thresholds for clusters, as in the reference engine.
-MIN_CLUSTER_SHARE = 0.4  # words in common, as a share of the larger memory's words
+MIN_CLUSTER_SHARE = 0.4  # minimum share of the larger memory's words that both contain
 SUBJECT_WORDS = 5
 COMMON_SHARE = 0.3  # a word in more than this share of the memories does not identify a subject
-# but this many memories may always share a word: a small store may have one subject
+# but up to this many memories may share a word, since a small store may have one subject
 MIN_COMMON = 10
 # Confidence of insights, as in the reference engine: .4 plus .1 for each run; .5 for a summary.
 MAX_CONFIDENCE, SUMMARY_CONFIDENCE = 0.9, 0.5
@@ -46,7 +46,7 @@ MAX_INSIGHT_CHARS = 300  # maximum length of an insight in characters
 _KINDS_WITHOUT_INSIGHTS = kinds.UNSEARCHED | {kinds.INSIGHT, kinds.PAGE}
 """Kinds from which no insights are derived."""
 _STATE_NOTE = "dream"
-"""Name of the note with the time of the last consolidation and the last processed memory."""
+"""Name of the note that stores the last consolidation's time and the last memory it processed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +59,10 @@ class UnrephrasedInsight:
 
 
 def is_due(entries: Entries) -> bool:
-    """Return whether the interval has passed since the last consolidation and the previous run.
+    """Return whether the interval has passed since both the last consolidation and the last run.
 
-    This is checked at the end of a run, so that a user who asks several questions in a row does not
-    have to wait for consolidation.
+    This is checked at the end of a run. A user who asks several questions in a row does not have to
+    wait for consolidation in between.
     """
     last, seen = _last(entries)
     before = (entries.notes.read(RUNS) or {"before": 0.0})["before"]
@@ -70,7 +70,7 @@ def is_due(entries: Entries) -> bool:
 
 
 def consolidate(entries: Entries, seconds: float = DEFAULT_SECONDS) -> Consolidated:
-    """Consolidate for at most this many seconds; returns counts of the changes."""
+    """Consolidate for at most `seconds`; returns counts of the changes."""
     deadline = time.monotonic() + seconds
     now, (_, seen) = time.time(), _last(entries)
     faded = entries.links.fade(now)
@@ -127,7 +127,7 @@ def _terms(row: Any) -> frozenset[str]:
 
 
 def _draw_insights(entries: Entries) -> int:
-    """Derive insights from the newest memories, saved under their subjects; returns how many."""
+    """Derive insights from the newest memories and save them by subject; returns the count."""
     rows = [
         row
         for row in entries.all(newest=2 * MAX_MEMORIES)
@@ -146,9 +146,9 @@ def _draw_insights(entries: Entries) -> int:
 
 
 def _clusters(memories: Sequence[MemoryTerms]) -> list[list[MemoryTerms]]:
-    """Group two or more memories around the first one that is similar enough to the others.
+    """Form clusters of two or more memories around the first one that is similar to the others.
 
-    Words shared by very many memories do not distinguish subjects.
+    Words shared by a large part of the memories are ignored, since they do not identify a subject.
     """
     counts = Counter(word for _, own in memories for word in own)
     most = max(MIN_COMMON, COMMON_SHARE * len(memories))
@@ -170,7 +170,7 @@ def _insight_of(cluster: Sequence[MemoryTerms], known: Mapping[str, Any]) -> Mem
     """Derive an insight from a cluster by the reference engine's rules; None if there is none.
 
     It replaces an earlier one on the same subject, but keeps a model's wording if the evidence is
-    the same. The confidence grows with the number of runs behind it.
+    the same. Its confidence increases with the number of runs behind it.
     """
     rows = [row for row, _ in cluster]
     answered = sum(row.kind == kinds.OUTCOME for row in rows)
@@ -202,7 +202,7 @@ def _confidence(runs: int) -> float:
 
 
 def _subject(cluster: Sequence[MemoryTerms]) -> str:
-    """Name a cluster after the words that most of its memories share, as originally written."""
+    """Name a cluster after the words that most of its memories share, in their original form."""
     counts = Counter(term for _, terms in cluster for term in terms)
     best = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:SUBJECT_WORDS]
     written = [word for row, _ in cluster for word in words(row.text)]

@@ -20,7 +20,7 @@ _PROVENANCE_PREFIX = "heard "
 
 
 class SavedConversation:
-    """A conversation in a namespace, with a name that people can type; `append` creates it."""
+    """A conversation in a namespace, with a name that users can type; `append` creates it."""
 
     def __init__(self, store: Store, namespace: int, name: str) -> None:
         self._store = store
@@ -55,26 +55,26 @@ class SavedConversation:
         ]
 
     def condensed(self) -> tuple[str, int]:
-        """Return the condensed history, and how many turns from the start it covers."""
+        """Return the condensed history and the number of turns, from the first, that it covers."""
         query = sa.select(conversations.c.condensed, conversations.c.watermark)
         with self._store.read() as connection:
             row = connection.execute(query.where(self._named)).first()
         return (row.condensed, row.watermark) if row else ("", 0)
 
     def condense(self, text: str, watermark: int) -> None:
-        """Replace the condensed history; `watermark` is the number of turns that it covers."""
+        """Replace the condensed history, which covers the first `watermark` turns."""
         with self._store.write() as connection:
             which = conversations.c.id == self._open(connection)
             new = {"condensed": text, "watermark": watermark}
             connection.execute(conversations.update().where(which), new)
 
     def quotes_others(self) -> bool:
-        """Return whether turns may quote text by others; True if unknown."""
+        """Return whether any turn may quote text by others; True if unknown."""
         noted = self._notes.read(self._note)
         return bool(noted["quotes"]) if noted else True
 
     def note_quotes(self, *, quotes: bool) -> None:
-        """Record whether a turn may quote others; once one may, this does not change."""
+        """Record whether a turn may quote others; once this is true, it stays true."""
         known = self._notes.read(self._note) or {"quotes": False}
         self._notes.write(self._note, {"quotes": quotes or known["quotes"]})
 

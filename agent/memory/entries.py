@@ -1,7 +1,7 @@
 """One namespace's memories: adding, searching, replacing (with history) and deleting them.
 
-The namespace `shared` is readable from every other one: its memories are found from everywhere, but
-can be changed or deleted only there.
+All other namespaces can read the namespace `shared`: searches from any namespace find its memories,
+but they can be changed or deleted only in `shared` itself.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
 SHARED = "shared"
 """The name of the namespace that all others can read."""
 RUNS = "runs"
-"""Name of the note with the end times of the last two runs."""
+"""Name of the note that stores the end times of the last two runs."""
 SESSION_GAP = 3_600.0  # seconds of inactivity after which a new session starts
 MAX_BARE_INSIGHTS = (
     20  # maximum number of bare insights that a search skips to make room for other memories
 )
-# seconds that a search spends on embedding new memories; consolidation does the rest
+# seconds that a search spends on embedding new memories; consolidation embeds the rest
 EMBEDDING_SECONDS = 3.0
 _TURN_ID = re.compile(r"(.*\d)\D+\d+", re.DOTALL)
 _TAKE_IDS = (
@@ -88,8 +88,8 @@ class PreviousMemory(NamedTuple):
 
 
 def pack(value: Any) -> tuple[str, str | None]:
-    """Split a value into the text to index, and its JSON if it is not a plain string."""
-    # NUL and lone surrogates cannot be stored as text, but their JSON escapes can.
+    """Convert a value to the text to index, and to JSON if it is not a plain string."""
+    # NUL and lone surrogates can only be stored as JSON escapes.
     if isinstance(value, str) and jsvalues.well_formed(value) == value and "\x00" not in value:
         return value, None
     if isinstance(value, str | dict | list):
@@ -109,7 +109,7 @@ def unpack(row: Any) -> Any:
 
 
 def details(row: Any) -> dict[str, Any]:
-    """Return details that a run or consolidation stored with a memory; {} for other memories."""
+    """Return the details that a run or consolidation stored with a memory; {} if there are none."""
     value = {} if row is None or row.value is None else json.loads(row.value)
     return value if isinstance(value, dict) else {}
 
@@ -132,8 +132,8 @@ class Entries:
         self.namespace = namespace
         self._first = namespace << NAMESPACE_SHIFT
         self._last = self._first + (1 << NAMESPACE_SHIFT) - 1
-        self._own = memories.c.id.between(self._first, self._last)
-        self._active = sa.select(memories).where(self._own, memories.c.state == "active")
+        self._in_namespace = memories.c.id.between(self._first, self._last)
+        self._active = sa.select(memories).where(self._in_namespace, memories.c.state == "active")
         self.links = Links(store, self._first, self._last)
         self.notes = Notes(store, namespace)
         self.vectors = vectors
@@ -165,7 +165,7 @@ class Entries:
             return connection.execute(self._named(kind, key)).first()
 
     def all(self, *kinds: str, newest: int | None = None) -> list[Any]:
-        """List memories of these kinds (default: all), or the newest, in the order of writing."""
+        """List memories of these kinds (default: all), or the newest ones, oldest first."""
         query = self._active.where(memories.c.kind.in_(kinds)) if kinds else self._active
         newest_first = query.order_by(memories.c.id.desc()).limit(newest)
         with self._store.read() as connection:
@@ -178,7 +178,7 @@ class Entries:
             return list(connection.execute(query.order_by(memories.c.id).limit(limit)))
 
     def by_ids(self, ids: Iterable[int]) -> list[Any]:
-        """Read memories by id, in id order; only those that are active and in this namespace."""
+        """Read the active memories in this namespace with these ids, in id order."""
         own = [id_ for id_ in ids if self._first <= id_ <= self._last]
         with self._store.read() as connection:
             rows = rows_by_id(connection, own)
@@ -198,7 +198,7 @@ class Entries:
         return Entries(self._store, number, self.vectors)
 
     def archive(self, ids: Collection[int]) -> int:
-        """Archive memories: searches no longer find them, but nothing is deleted."""
+        """Archive memories, so that searches no longer find them; nothing is deleted."""
         with self._store.write() as connection:
             rows = [row for row in rows_by_id(connection, ids).values() if row.state == "active"]
             unindex_memories(connection, [(row.id, row.terms) for row in rows])
@@ -209,11 +209,11 @@ class Entries:
     def delete(
         self, kind: str | None = None, key: str | None = None, ids: Collection[int] | None = None
     ) -> int:
-        """Permanently delete memories with their history, links and embeddings; returns how many.
+        """Permanently delete memories with their history, links and embeddings; returns the count.
 
-        Deletes those with a given kind, key or ids; by default all in the namespace.
+        Deletes the memories with a given kind, key or ids; by default, all in the namespace.
         """
-        which: list[sa.ColumnElement[bool]] = [self._own]
+        which: list[sa.ColumnElement[bool]] = [self._in_namespace]
         if kind is not None:
             which.append(memories.c.kind == kind)
         if key is not None:
@@ -224,6 +224,8 @@ class Entries:
         with self._store.write() as connection:
             found = connection.execute(sa.select(memories).where(*which))
             rows = {row.id: row for row in found}
+            if not rows:
+                return 0
             active = [row for row in rows.values() if row.state == "active"]
             unindex_memories(connection, [(row.id, row.terms) for row in active])
             former = sa.select(history.c.memory, history.c.text).where(history.c.memory.in_(doomed))
@@ -256,7 +258,7 @@ class Entries:
     ) -> list[Hit]:
         """Find memories that are relevant to `text`, best first.
 
-        With `shared`, memories of the shared namespace are included and marked.
+        With `shared`, the results include memories of the shared namespace, marked as such.
         """
         if self.vectors is not None and text.strip():
             self.vectors.catch_up(self.namespace, time.monotonic() + EMBEDDING_SECONDS)
@@ -277,12 +279,12 @@ class Entries:
 
     def _named(self, kind: str, key: str | None) -> sa.Select[Any]:
         named = sa.and_(memories.c.key == key, memories.c.kind == kind)
-        return sa.select(memories).where(named, self._own).order_by(memories.c.id)
+        return sa.select(memories).where(named, self._in_namespace).order_by(memories.c.id)
 
     def _insert(self, connection: sa.Connection, drafts: Sequence[MemoryDraft]) -> list[int]:
         if not drafts:
             return []
-        latest = sa.select(*memories.c["id", "session", "at", "source"]).where(self._own)
+        latest = sa.select(*memories.c["id", "session", "at", "source"]).where(self._in_namespace)
         newest = connection.execute(latest.order_by(memories.c.id.desc()).limit(1)).first()
         previous = PreviousMemory(*newest) if newest else None
         wanted = {"namespace": self.namespace, "count": len(drafts)}
@@ -314,7 +316,7 @@ class Entries:
 
 
 def _columns(draft: MemoryDraft) -> dict[str, Any]:
-    """Convert a draft to columns, excluding id and session."""
+    """Convert a draft to columns, except id and session."""
     now, terms = time.time(), ""
     if draft.kind not in UNSEARCHED:
         named = index_terms(draft.key) if draft.key and draft.kind in NAMED else []
@@ -350,7 +352,7 @@ def _session_of(number: int, draft: MemoryDraft, at: float, previous: PreviousMe
         return number
     if abs(at - previous.at) > SESSION_GAP:
         return number
-    # A session with only one memory so far accepts any source.
+    # A session that has only one memory accepts any source.
     accepts_any = previous.session == previous.id or None in (previous.source, draft.source)
     if accepts_any or _without_turn(previous.source) == _without_turn(draft.source):
         return previous.session

@@ -52,7 +52,7 @@ BARE = frozenset({InsightType.PATTERN, InsightType.SUMMARY})
 
 
 NAMED = UNSEARCHED | {REMEMBERED, SUMMARY}
-"""Kinds with a key that is a name users search for."""
+"""Kinds whose key is a name that users may search for."""
 STANDALONE = NAMED | {INSIGHT}
 """Kinds that never share a session with the memories before and after them."""
 
@@ -60,7 +60,7 @@ TURN = "turn"
 PAGE = "page"
 
 WEIGHTS = {OUTCOME: 1.0, FACT: 1.0, REMEMBERED: 1.0, ERROR: 0.9, "goal": 0.8, "observation": 0.6}
-"""Search weights of kinds, as in the reference engine; users' own text counts as much as facts."""
+"""Search weights of kinds, as in the reference engine; what users save counts as much as facts."""
 OTHER_WEIGHT = 0.5
 
 DOMAIN, BODY, SOUL, HEART, EPISODIC, MIND = "domain", "body", "soul", "heart", "episodic", "mind"
@@ -73,9 +73,9 @@ _CONTAINED = {
     MIND: {PLAYBOOK, OUTCOME, ERROR},
 }
 BASES = {name: frozenset({name, *contained}) for name, contained in _CONTAINED.items()}
-"""Knowledge bases by role, under the reference's names: expertise, tools and environment, identity
-and constraints, sessions, events, methods. Each is a view of certain kinds in the single store, and
-of the memories added to it by name."""
+"""Knowledge bases by role, under the reference engine's names: expertise, tools and environment,
+identity and constraints, sessions, events, methods. Each is a view of certain kinds in the one
+store, plus the memories that were added to it by name."""
 KNOWN = UNSEARCHED.union(*BASES.values())
 """All kinds that the engine writes or a knowledge base contains."""
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from agent.memory.vectors import Embedder
     from agent.types import Report
 
-GRAPH_MEMORIES = 300  # more would make a graph unreadable
+GRAPH_MEMORIES = 300  # a graph with more would be unreadable
 
 
 class Memory:
@@ -63,8 +63,9 @@ class Memory:
         """Open a file, a folder (its `memory.db`), `:memory:` or a database URL.
 
         A missing file or folder is created and is readable only by its owner. With `embeddings` (a
-        model, or its name: `local`, `openai/…`, …) a search uses meaning as well as words. Raises
-        `MemoryUnavailable`, and `UsageError` for an unknown model or an empty namespace.
+        model, or its name: `local`, `openai/…`, …), searches use meaning as well as words. Raises
+        `MemoryUnavailable` if the database cannot be opened, `UsageError` for an unknown model or
+        an empty namespace.
         """
         store = Store.open(place)
         try:
@@ -72,7 +73,7 @@ class Memory:
             if isinstance(embeddings, str):
                 embeddings = make_embedder(embeddings, None, os.environ)
             return cls(store, number, Vectors(store, embeddings) if embeddings else None, limits)
-        except BaseException:  # on interruption too, since the caller has no store to close
+        except BaseException:  # interruptions too, since the caller has no store to close
             store.close()
             raise
 
@@ -139,7 +140,7 @@ class Memory:
         return [] if row is None else [unpack(old) for old in self.entries.earlier(row.id)]
 
     def forget(self, key: str, kind: str = kinds.REMEMBERED) -> bool:
-        """Delete the value of this kind and key with its history; returns whether there was one."""
+        """Delete the value of this kind and key, and its history; returns whether there was one."""
         return self.entries.delete(kind, key) > 0
 
     def trusts(self, key: str) -> bool:
@@ -160,14 +161,14 @@ class Memory:
         return list(self.values(kinds.SKILL).values())
 
     def save(self, kind: str, values: Mapping[str, Any], *, trusted: bool = True) -> None:
-        """Save values of a kind by key; the oldest summaries, skills and plans are dropped."""
+        """Save values of a kind by key; deletes the oldest entries in excess of the limits."""
         origin = Origin(trusted=trusted)
         self.entries.put(*(value_draft(kind, *item, origin) for item in values.items()))
         if kind in (kinds.SUMMARY, kinds.SKILL, kinds.PROJECT):
             self.trim(kind)
 
     def save_skills(self, skills: Iterable[Mapping[str, Any]]) -> None:
-        """Save skills, replacing those with the same name; the oldest of too many are deleted."""
+        """Save skills, replacing those with the same name; deletes the oldest over the limit."""
         self.save(kinds.SKILL, {str(skill["name"]): skill for skill in skills})
 
     def trim(self, *which: str) -> None:
@@ -228,14 +229,14 @@ class Memory:
         return self.entries.delete(ids=ids)
 
     def trust(self, memory: int) -> None:
-        """Mark a memory in this namespace as written by the user, whoever wrote it."""
+        """Mark a memory in this namespace as written by the user, even if someone else wrote it."""
         found = [row.id for row in self.entries.by_ids([memory])]
         changed = memories.update().where(memories.c.id.in_(found))
         with self.store.write() as connection:
             connection.execute(changed, {"trusted": True})
 
     def clear(self) -> int:
-        """Delete everything in this namespace, with conversations and log; returns the count."""
+        """Delete all memories, conversations and logs in this namespace; returns the count."""
         talks = sa.select(conversations.c.id).where(conversations.c.namespace == self.namespace)
         with self.store.write() as connection:
             connection.execute(turns.delete().where(turns.c.conversation.in_(talks)))
@@ -258,7 +259,7 @@ class Memory:
         return Graph(tuple(hits), tuple(link for link in links if {link.one, link.other} <= known))
 
     def conversation(self, name: str) -> SavedConversation:
-        """Return a conversation, which may be new."""
+        """Return a conversation, which need not exist yet."""
         return SavedConversation(self.store, self.namespace, name)
 
     def latest_session(self) -> str | None:

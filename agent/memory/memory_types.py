@@ -41,17 +41,17 @@ class MemoryUnavailable(ResearchError):
 
 
 class EmbeddingFailed(ResearchError):
-    """An embedder could not embed text: no key, no network or no model."""
+    """An embedder could not embed text, because there is no key, no network or no model."""
 
     hint = "Searches continue with keywords only."
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a memory comes from: the run that wrote it, and the page that it was read on.
+    """The origin of a memory: the run that wrote it, and the page that it was read on.
 
-    `trusted` is true for text from the user and our own code, false for text from the web: such a
-    memory never becomes an instruction, and is delimited wherever a model sees it.
+    `trusted` is true for text from the user and our own code, false for text from the web: an
+    untrusted memory never becomes an instruction, and is delimited wherever a model sees it.
     """
 
     run: str | None = None
@@ -63,9 +63,9 @@ class Origin:
 class Hit:
     """A memory that a search found; higher scores are better, `at` is when it happened (UTC).
 
-    `shared` means that it is in the namespace that all others read. An insight has the confidence
-    with which it was derived, between 0 and 1. A `bare` insight is a count that no model has worded
-    yet: it is listed after all other hits, and is not passed to runs.
+    `shared` means that it is in the namespace that all others can read. An insight has the
+    confidence with which it was derived, between 0 and 1. A `bare` insight is a count that no model
+    has rephrased yet: it is listed after all other hits, and is not passed to runs.
     """
 
     id: int
@@ -119,7 +119,7 @@ class Layers:
 
 @dataclass(frozen=True, slots=True)
 class Consolidated:
-    """Counts of the changes made by a consolidation."""
+    """The number of changes of each kind that a consolidation made."""
 
     linked: int = 0
     merged: int = 0

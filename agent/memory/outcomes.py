@@ -1,9 +1,10 @@
 """Saves a run's findings, and selects the memories for the next run.
 
 Only verified sentences become facts and outcomes. A run that failed or found no answer saves an
-error, unless a flag or a file was wrong; a run whose answer was not verified saves nothing. A
-finding's key is a hash of its content, so that asking the same question again renews it. A later
-finding replaces one that it contradicts. All findings come from web text and stay untrusted.
+error, unless the cause was an invalid flag or file; a run whose answer was not verified saves
+nothing. A finding's key is a hash of its content, so that asking the same question again renews it.
+A later finding replaces one that it contradicts. All findings come from web text and stay
+untrusted.
 """
 
 from __future__ import annotations
@@ -28,21 +29,20 @@ if TYPE_CHECKING:
     from agent.types import Report, ReportSource, Sentence
 
 USES, USES_KEPT = "uses", 1_000
-"""The note that counts how memories were used, and its maximum size, limited to the memories given
-last."""
+"""The note that counts how often memories were used, and the maximum number of memories in it."""
 MAX_ANSWER_CHARS = 400  # maximum length of an outcome's answer in characters
 MAX_MESSAGE_CHARS = 200  # maximum length of an error message in characters
 MAX_PAGES = 5  # maximum number of pages listed for a fact
 MAX_QUESTIONS = 5  # maximum number of questions listed for a source
 MIN_PLAYBOOK = 2  # minimum number of steps in a playbook; a single search is not a method
 COMPARED_FINDINGS = 10  # number of similar facts and outcomes that are compared with a new finding
-# "It took 3 hours" has two words besides its number and may be about anything.
+# "It took 3 hours" has two terms besides its number and may be about anything.
 MIN_SUBJECT_WORDS = 3  # minimum number of non-number words in a fact that another one can replace
 MAX_CANDIDATES = 24  # maximum number of memories that are considered for a question
-MIN_SCORE = 0.45  # roughly the share of the question's words, weighted by rarity
-MIN_REPEATED_SHARE = 0.9  # a finding repeats others if they contain this share of its words
+MIN_SCORE = 0.45  # minimum score: roughly the share of the question's words, weighted by rarity
+MIN_REPEATED_SHARE = 0.9  # a finding is a repetition if others contain this share of its words
 _UNANSWERED = frozenset({"failed", "not_found"})
-# Maximum number of hits of some kinds that a run is given.
+# Maximum number of hits that a run is given, for some kinds.
 MAX_OF_KIND = {kinds.PLAYBOOK: 1, kinds.ERROR: 1, kinds.OUTCOME: 2, kinds.SOURCE: 3}
 
 
@@ -55,7 +55,7 @@ def record_run(
     answer cites.
     """
     if report.status == "failed" and report.error and report.error.type == UsageError.__name__:
-        return []  # a flag or a file was wrong, so nothing was learned about the question
+        return []  # an invalid flag or file says nothing about the question
     cited = {source.n: source for source in report.sources}
     verified = [
         sentence
@@ -110,7 +110,7 @@ def question_key(question: str) -> str:
 def _fact(
     entries: Entries, report: Report, text: str, sources: Sequence[ReportSource]
 ) -> MemoryDraft:
-    """Create a draft of a fact; it keeps earlier pages that say the same.
+    """Create a draft of a fact, which keeps the earlier pages that state the same.
 
     A sentence that shares no word with its page's title is prefixed with the title.
     """
@@ -152,7 +152,7 @@ def _draft(
     url: str | None = None,
     searched: str | None = None,
 ) -> MemoryDraft:
-    """Create a draft of a memory of a run; `searched` omits fixed words such as "Playbook for"."""
+    """Create a draft of a run's memory; `searched` omits fixed words such as "Playbook for"."""
     packed = None if value is None else json.dumps(value)
     origin = Origin(report.run, url, trusted=False)
     return MemoryDraft(text, kind, key, packed, source=url, origin=origin, searched=searched)
@@ -192,7 +192,7 @@ def _replaces(new: str, old: str) -> bool:
 
 
 def _split_numbers(text: str) -> tuple[frozenset[str], list[str]]:
-    """Split a finding into the terms of its words, and its numbers."""
+    """Split a finding into its words' terms and its numbers."""
     words = [word.strip(".,;:!?()“”\"'") for word in text.split()]
     numbers = [word for word in words if any(char.isdigit() for char in word)]
     rest = " ".join(word for word in words if word not in numbers)
@@ -200,12 +200,12 @@ def _split_numbers(text: str) -> tuple[frozenset[str], list[str]]:
 
 
 def _count_uses(entries: Entries, given: Sequence[int], cited: Sequence[int]) -> None:
-    """Count for each memory the runs that were given it, and those whose answers cite its page."""
+    """Record that a run was given memories, and which of their pages its answer cites."""
     if not given:
         return
     counts: dict[str, list[int]] = entries.notes.read(USES) or {}
     for memory in given:
-        # Removed and added again, so that the memories given most recently are at the end.
+        # Remove and re-add the entry, so that the memories given most recently are at the end.
         shown, served = counts.pop(str(memory), [0, 0])
         counts[str(memory)] = [shown + 1, served + (memory in cited)]
     entries.notes.write(USES, dict(list(counts.items())[-USES_KEPT:]))
@@ -218,7 +218,7 @@ def uses(entries: Entries, memory: int) -> tuple[int, int]:
 
 
 def recall(entries: Entries, question: str, shown: Iterable[str], most: int) -> tuple[Hit, ...]:
-    """Find relevant memories, best first; `shown` contains keys that the run is given anyway."""
+    """Find relevant memories, best first; `shown` lists keys that the run gets in another layer."""
     known = set(shown)
     hits = [
         hit
@@ -231,7 +231,7 @@ def recall(entries: Entries, question: str, shown: Iterable[str], most: int) -> 
 
 
 def drop_duplicates(hits: Sequence[Hit]) -> list[Hit]:
-    """Drop hits that repeat an earlier one, and outcomes that repeat any facts.
+    """Drop hits that repeat an earlier one, and outcomes that repeat facts.
 
     Facts take precedence, since they name their page.
     """

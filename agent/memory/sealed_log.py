@@ -66,8 +66,8 @@ class Seal:
 class SealCheck:
     """The result of checking the sealed log, which is intact if `reason` is empty.
 
-    `stamps` contains (entry number, timestamp) pairs; the log up to that entry is older than the
-    timestamp.
+    `stamps` contains (entry number, timestamp) pairs; each timestamp proves that the log up to this
+    entry existed at that time.
     """
 
     entries: int
@@ -77,12 +77,12 @@ class SealCheck:
 
 
 class SealedLog:
-    """The sealed log of a memory's namespace."""
+    """The sealed log of a namespace."""
 
     def __init__(self, memory: Memory) -> None:
         self._store = memory.store
         self._namespace = memory.namespace
-        self._own = sa.select(seals).where(seals.c.namespace == memory.namespace)
+        self._entries_query = sa.select(seals).where(seals.c.namespace == memory.namespace)
 
     def append(self, category: str, content: str) -> Seal:
         """Seal an entry; raises `UsageError` for an unknown category."""
@@ -92,7 +92,9 @@ class SealedLog:
             )
         at = datetime.now(UTC).isoformat(timespec="microseconds")
         with self._store.write() as connection:
-            last = connection.execute(self._own.order_by(seals.c.number.desc()).limit(1)).first()
+            last = connection.execute(
+                self._entries_query.order_by(seals.c.number.desc()).limit(1)
+            ).first()
             number, previous = (last.number + 1, last.hash) if last else (1, GENESIS)
             sealed = _hash(number, at, category, content, previous)
             seal = Seal(number, at, category, content, previous, sealed)
@@ -101,14 +103,16 @@ class SealedLog:
 
     def entries(self) -> list[Seal]:
         """List the log, oldest first."""
-        query = self._own.with_only_columns(*(seals.c[field.name] for field in fields(Seal)))
+        query = self._entries_query.with_only_columns(
+            *(seals.c[field.name] for field in fields(Seal))
+        )
         with self._store.read() as connection:
             return [Seal(*row) for row in connection.execute(query.order_by(seals.c.number))]
 
     def stamp(self, authority: str, *, proxy: str | None = None) -> Seal:
         """Have the head signed by the authority at this URL, which sees only the hash.
 
-        Raises `UsageError` if nothing has been sealed yet, and timestamp errors.
+        Raises `UsageError` if nothing has been sealed yet, and the errors of the timestamp service.
         """
         head = self._head()
         token = load_timestamper("rfc3161").stamp(bytes.fromhex(head.hash), authority, proxy=proxy)
@@ -147,11 +151,11 @@ class SealedLog:
         roots: Path | None = None,
         blocks: Mapping[int, bytes] | None = None,
     ) -> SealCheck:
-        """Check the entire chain; `head` is a hash noted earlier, which must still be part of it.
+        """Check the entire chain; `head` is a hash saved earlier, which must still be part of it.
 
-        Timestamps must belong to entries in the chain. They must be signed by an authority trusted
-        by `roots` (a certificate file; browsers' certificates by default), or be anchored in a
-        Bitcoin block whose header is in `blocks`, which maps heights to headers.
+        Timestamps must belong to entries in the chain. They must be signed by an authority that
+        `roots` trusts (a certificate file; by default, the certificates that browsers trust), or
+        anchored in a Bitcoin block whose header is in `blocks`, which maps heights to headers.
         """
         log = self.entries()
         previous, found = GENESIS, []

@@ -1,10 +1,11 @@
 """Searches a namespace's memories by words, meaning and associations.
 
 Rare words yield candidates, which are scored together with their neighbours: an answer is often
-next to the question's words. Bonuses are relative to the best score by words alone; they were tuned
-on long conversations with leave-one-out validation, and the optimum is flat. The cost is bounded
-for stores of any size: words that occur too often yield no candidates, but add to the scores of
-candidates found by rarer words. The inverted index is FTS5 in SQLite and GIN in Postgres.
+next to a memory that contains the question's words. Bonuses are relative to the best score by words
+alone; they were tuned on long conversations with leave-one-out validation, and the optimum is flat.
+The cost is bounded for stores of any size: words that occur too often yield no candidates, but add
+to the scores of candidates found by rarer words. The inverted index is FTS5 in SQLite and GIN in
+Postgres.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 MIN_COMMON = 1_000  # a word in at least this many memories does not yield candidates
 MAX_OCCURRENCES = 600  # maximum number of occurrences read for all words together
 MAX_CANDIDATES = 60  # maximum number of candidates whose windows are read
-MIN_CANDIDATE_SHARE = 0.35  # minimum share of the best candidate's words that a candidate must have
+MIN_CANDIDATE_SHARE = 0.35  # minimum weight of a candidate's words, relative to the best's
 MIN_CANDIDATES = 30  # with fewer candidates, combinations of common words are also looked up
 MAX_PER_COMBINATION = 100  # maximum number of memories per combination of common words
 IDF_SMOOTHING = 100  # virtual memories without the word, so that IDF also works in small stores
@@ -48,38 +49,39 @@ IDF_SMOOTHING = 100  # virtual memories without the word, so that IDF also works
 NEIGHBOUR_WEIGHTS = ((0, 1.0), (1, 0.5), (-1, 0.3), (2, 0.2), (-2, 0.2))
 SESSION_WEIGHT = 0.06  # share of a memory's words that counts towards every memory in the session
 MAX_SESSION_COUNT = (
-    # maximum number of occurrences counted this way, since very long sessions have no single topic
+    # maximum number of occurrences counted in this way: very long sessions have no single topic
     6
 )
 BM25_K1 = 1.0  # k1 of BM25; its length normalization b is 0, since windows even out lengths
-# Each bonus pays off on the long conversations: without it, recall@10 or MRR drops by the number of
-# points given after its colon.
+# Each bonus improves results on long conversations: without it, recall@10 or MRR drops by the
+# number of points after the colon.
 PAIR_BONUS = 0.4  # two of the question's words are adjacent: .4
 SPEAKER_BONUS = 0.35  # the question names the speaker: 3.1
 MONTH_BONUS = 0.6  # it happened in a month that the question names: .8
 TIME_BONUS = 0.1  # the question asks for a time, and the text names one: .9
 REPLY_BONUS = 0.08  # it follows a question that it may answer: 1.0
-LENGTH_BONUS = 0.15  # for a memory of `FULL_LENGTH` words; "Great!" is not an answer: .3
+# a memory has `FULL_LENGTH` words (less for shorter ones), since "Great!" is not an answer: .3
+LENGTH_BONUS = 0.15
 FULL_LENGTH = 20
 
 MAX_REORDERED = 100  # maximum number of word hits that are reordered by meaning
 # Spread of cosines relative to that of word scores, after scaling both to the same range.
 MEANING_WEIGHT = 0.5
-MIN_SPREAD = 0.1  # share of the mean score; if words do not distinguish the hits, vectors decide
+MIN_SPREAD = 0.1  # minimum spread of word scores, as a share of their mean
 # spread of scores if no word matches: determines the order, not relevance
 MEANING_ONLY_WEIGHT = 0.05
 
-# (hours, bonus), as in the reference engine; only for memories with one of the question's words.
+# (hours, bonus), as in the reference engine; only for memories that contain a word of the question.
 RECENCY_BONUSES = ((24, 0.15), (72, 0.05))
 
-_HOLDING_SQLITE = (
+_IDS_WITH_TERMS_SQLITE = (
     "SELECT rowid AS id FROM memory_index WHERE memory_index MATCH %s AND rowid BETWEEN %s AND %s"
 )
-_HOLDING_POSTGRES = (
+_IDS_WITH_TERMS_POSTGRES = (
     "SELECT id FROM memories WHERE string_to_array(terms, ' ') @> %s::text[] "
     "AND id BETWEEN %s AND %s AND state = 'active'"
 )
-_OF_KINDS_POSTGRES = " AND string_to_array(terms, ' ') && %s::text[]"
+_KIND_CONDITION_POSTGRES = " AND string_to_array(terms, ' ') && %s::text[]"
 
 
 class IndexedMemory(NamedTuple):
@@ -116,8 +118,8 @@ def unindex_memories(connection: sa.Connection, rows: Iterable[tuple[int, str]])
 def find(words: WordSearch, text: str, vectors: Vectors | None, links: Links | None) -> Found:
     """Find memories that are relevant to `text`, best first.
 
-    With `vectors`, this includes memories that share no word with it; with `links`, those reached
-    by proven associations from the best hits.
+    With `vectors`, this includes memories that share no word with `text`; with `links`, it includes
+    those that proven associations connect to the best hits.
     """
     query_vector = vectors.question(text) if vectors is not None and text.strip() else None
     if vectors is None or query_vector is None:
@@ -138,7 +140,7 @@ def find(words: WordSearch, text: str, vectors: Vectors | None, links: Links | N
 
 
 class WordSearch:
-    """Searches memories with ids from `first` to `last` by words; if `kinds` is None, all kinds."""
+    """Searches memories by words: those with ids from `first` to `last`, of `kinds` (None: all)."""
 
     def __init__(
         self, connection: sa.Connection, first: int, last: int, kinds: Collection[str] | None
@@ -147,10 +149,10 @@ class WordSearch:
         self.first = first
         self.last = last
         self._kinds = kinds
-        self._among = [kind_term(kind) for kind in kinds or ()]
+        self._kind_terms = [kind_term(kind) for kind in kinds or ()]
 
     def find(self, text: str, also: Collection[int] = ()) -> Scored:
-        """Find memories relevant to `text`, best first; `also` contains more candidates' ids."""
+        """Find memories relevant to `text`, best first; `also` contains ids of more candidates."""
         query = parse_question(text)
         names = [speaker_term(term) for term in query.terms]
         reach = self._count_by_term([*query.terms, *names])
@@ -165,7 +167,7 @@ class WordSearch:
         return [(score, row) for score, row in ranked if self.wants(row)]
 
     def wants(self, row: IndexedMemory) -> bool:
-        """Return whether a memory is of a requested kind."""
+        """Return whether a memory's kind was requested."""
         return self._kinds is None or row.kind in self._kinds
 
     def memories(self, ids: Iterable[int]) -> list[IndexedMemory]:
@@ -178,14 +180,14 @@ class WordSearch:
 
         Terms that do not occur are left out.
         """
-        counting = "SELECT {number}, count(*), max(id) FROM ({holding} LIMIT {cap}) AS found"
+        counting = "SELECT {number}, count(*), max(id) FROM ({matching_ids} LIMIT {cap}) AS found"
         rows = self._query_each_term(terms, counting, cap=MIN_COMMON)
         return {terms[number]: (count, last) for number, count, last in rows if count}
 
     def _idf(self, count: int, last: int) -> float:
         size = self.last - self.first + 1
         found = float(count)
-        if count >= MIN_COMMON:  # counting stopped there, so extrapolate at the same density
+        if count >= MIN_COMMON:  # counting stopped here, so extrapolate at the same density
             found *= size / max(1, last - self.first + 1)
         return math.log(1 + (max(0.0, size - found) + IDF_SMOOTHING) / (found + 0.5))
 
@@ -202,16 +204,17 @@ class WordSearch:
             rare.append(term)
         scores: dict[int, float] = defaultdict(float)
         for number, id_ in self._query_each_term(
-            rare, "SELECT {number}, id FROM ({holding}) AS found"
+            rare, "SELECT {number}, id FROM ({matching_ids}) AS found"
         ):
             scores[id_] += idf[rare[number]]
         if len(rare) < len(terms):
-            # Memories with all of the words, then with fewer, down to the rarest word only.
+            # Look up memories with all of the words, then with fewer, down to the rarest word
+            # alone.
             for count in sorted({len(terms), len(terms) // 2, 2, 1} - {0}, reverse=True):
                 if len(scores) >= MIN_CANDIDATES:
                     break
-                holding, values = self._matching_ids_sql(terms[:count])
-                newest = f"{holding} ORDER BY id DESC LIMIT {MAX_PER_COMBINATION}"
+                matching_ids, values = self._matching_ids_sql(terms[:count])
+                newest = f"{matching_ids} ORDER BY id DESC LIMIT {MAX_PER_COMBINATION}"
                 together = sum(idf[term] for term in terms[:count])
                 for (id_,) in self._execute(newest, values):
                     scores[id_] = max(scores[id_], together)
@@ -225,8 +228,8 @@ class WordSearch:
         """Run a query template for each term, in one UNION statement."""
         parts, values = [], []
         for number, term in enumerate(terms):
-            holding, bound = self._matching_ids_sql([term])
-            parts.append(template.format(number=number, holding=holding, **constants))
+            matching_ids, bound = self._matching_ids_sql([term])
+            parts.append(template.format(number=number, matching_ids=matching_ids, **constants))
             values += bound
         return self._execute(" UNION ALL ".join(parts), values) if parts else []
 
@@ -238,13 +241,13 @@ class WordSearch:
         """
         if self.connection.dialect.name == "sqlite":
             match = " AND ".join(f'"{term}"' for term in terms)
-            if self._among:
-                match += " AND (" + " OR ".join(f'"{term}"' for term in self._among) + ")"
-            return _HOLDING_SQLITE, [match, self.first, self.last]
+            if self._kind_terms:
+                match += " AND (" + " OR ".join(f'"{term}"' for term in self._kind_terms) + ")"
+            return _IDS_WITH_TERMS_SQLITE, [match, self.first, self.last]
         values: list[Any] = [list(terms), self.first, self.last]
-        if self._among:
-            return _HOLDING_POSTGRES + _OF_KINDS_POSTGRES, [*values, self._among]
-        return _HOLDING_POSTGRES, values
+        if self._kind_terms:
+            return _IDS_WITH_TERMS_POSTGRES + _KIND_CONDITION_POSTGRES, [*values, self._kind_terms]
+        return _IDS_WITH_TERMS_POSTGRES, values
 
     def _execute(self, statement: str, values: Sequence[Any]) -> Sequence[Any]:
         if self.connection.dialect.name == "sqlite":
@@ -318,7 +321,7 @@ def _by_words(rows: Mapping[int, IndexedMemory], weights: Mapping[str, float]) -
 def _bonus(
     query: Query, row: IndexedMemory, before: IndexedMemory | None, names: Sequence[str]
 ) -> float:
-    """Compute the bonus for speaker, time, length and following a question."""
+    """Compute the bonus for speaker, time, length, and for a reply to a question."""
     bonus = LENGTH_BONUS * min(1.0, row.terms.count(" ") / FULL_LENGTH)
     if any(name in row.terms for name in names):
         bonus += SPEAKER_BONUS
@@ -368,7 +371,7 @@ def _reorder(
 
 
 def _fuse_scores(found: Found, cosines: Sequence[float]) -> Found:
-    """Order hits by the sum of their word scores and cosines, each on its own scale."""
+    """Order hits by the sum of their word scores and cosines, scaled to the same range."""
     if len(found) < 2:
         return found
     scores = [score for score, _ in found]
@@ -384,9 +387,9 @@ def _fuse_scores(found: Found, cosines: Sequence[float]) -> Found:
 
 
 def _weigh(score: float, row: IndexedMemory) -> float:
-    """Weight a score by the memory's kind, and add a recency bonus; 0 stays 0.
+    """Weight a score by the memory's kind, and add a recency bonus; a score of 0 stays 0.
 
-    The weights are the reference engine's. The recency bonus is in proportion to the word score.
+    The weights are the reference engine's. The recency bonus is proportional to scores below 1.
     """
     if score <= 0:
         return 0.0

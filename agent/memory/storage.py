@@ -37,7 +37,7 @@ _SKILLS = "urchinSkills"
 _PROJECTS = "urchinProjects"
 _CONDENSED = "urchinCondensed"
 _CHAT = "urchinChatHistory"
-CHAT_TURNS = 200  # the number that the reference engine keeps
+CHAT_TURNS = 200  # the reference engine keeps this many
 _SHAPES: dict[str, type] = {
     _MEMORY: dict,
     _PROFILE: dict,
@@ -55,8 +55,8 @@ def load_storage(
     """Import a storage; if it is invalid, raises `BadImport` before anything is written.
 
     Values with the same key are replaced, and the former ones are kept in the history. The chat
-    history becomes the conversation `session`. A skill with the same name as another one but a
-    different instruction gets a new name: (name, new name) pairs are returned.
+    history becomes the conversation `session`. A skill that has the same name as another one but a
+    different instruction is renamed; returns the (name, new name) pairs.
     """
     _check(storage)
     skills, renamed = _rename_duplicates(memory.skills(), storage.get(_SKILLS, []))
@@ -110,7 +110,7 @@ def _rename_duplicates(
 ) -> tuple[list[Skill], list[tuple[str, str]]]:
     """Give skills unique names; returns them, and (name, new name) pairs for renamed ones.
 
-    A skill with the same name and instruction as a learned one replaces that one.
+    A skill that has the same name and instruction as a learned one replaces it.
     """
     known = {skill.get("name"): skill.get("instruction") for skill in learned}
     skills: list[Skill] = []

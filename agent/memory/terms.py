@@ -50,7 +50,7 @@ _SPEAKER = re.compile(
     r"\s*(?:[\[(][^\])]{1,40}[\])]\s*)?([^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2})"
     r"(?:[ \u00a0\u202f]?:\s+|：\s*)(?=\S)"
 )
-MAX_TERMS = 24  # questions have fewer; a pasted page must not cause a thousand lookups
+MAX_TERMS = 24  # questions have fewer terms; a pasted page must not cause a thousand lookups
 _MONTHS = (
     "january february march april may june july august september october november december"
 ).split()
@@ -89,7 +89,7 @@ def has_speaker(text: str) -> bool:
 
 # Marker terms end in hexadecimal digits, so that they never equal a word.
 def speaker_term(term: str) -> str:
-    """Return the marker term for memories in which someone with this name speaks."""
+    """Return the marker term for memories whose speaker has this name."""
     return "by" + term.encode().hex()
 
 

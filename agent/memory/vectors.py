@@ -1,4 +1,4 @@
-"""Searches by meaning if there is an embedding model: text vectors and an index over them.
+"""Search by meaning, if there is an embedding model: text vectors and an index over them.
 
 Vectors are stored by content and model, never by key. The index yields candidates that share no
 word with the question; their cosines are then computed from the full vectors. If the model fails,
@@ -42,9 +42,7 @@ Vector = Sequence[float]
 
 # maximum length in characters of text to embed, as in the reference engine
 MAX_INPUT_CHARS = 2_000
-MAX_CACHED_QUESTIONS = (
-    100  # question vectors cached in this process, since the store keeps no trace of questions
-)
+MAX_CACHED_QUESTIONS = 100  # question vectors cached in this process; questions are never stored
 MAX_NEAREST = 50  # maximum number of candidates found by meaning alone
 BATCH_SIZE = 64  # memories embedded between two checks of the deadline
 
@@ -62,8 +60,9 @@ class Embedder(Protocol):
 class Vectors:
     """One model's vectors for a store's text and memories.
 
-    Memories are searchable by words immediately; their vectors follow. New memories are recognised
-    by their ids, which only increase; the table `restated` lists those whose text changed.
+    Memories are searchable by words immediately, and by meaning once their vectors are computed.
+    New memories are recognised by their ids, which only increase; the table `restated` lists those
+    whose text changed.
     """
 
     def __init__(self, store: Store, embedder: Embedder) -> None:
@@ -127,7 +126,7 @@ class Vectors:
     ) -> list[float] | None:
         """Return the cosine between a question and each window of (share, memory row) pairs.
 
-        None if the model fails.
+        Returns None if the model fails.
         """
         shares = [
             [(s, embedding_text(row.kind, row.key, row.text)) for s, row in w] for w in windows
@@ -161,7 +160,7 @@ class Vectors:
                 return
 
     def _backlog(self, first: int, reached: int) -> Sequence[Any]:
-        """List searchable memories to embed: those with changed text or, if none, the new ones."""
+        """List searchable memories to embed: those with changed text or, if none, new ones."""
         last = first + (1 << NAMESPACE_SHIFT) - 1
         query = sa.select(memories).where(memories.c.state == "active", memories.c.terms != "")
         query = query.order_by(memories.c.id).limit(BATCH_SIZE)
@@ -178,7 +177,7 @@ def digest(text: str) -> str:
 
 
 def embedding_text(kind: str, key: str | None, text: str) -> str:
-    """Return the text of a memory to embed, prefixed with its key if that is a name."""
+    """Return the text to embed for a memory, prefixed with its key if the key is a name."""
     return f"{key}: {text}" if key and kind in NAMED else text
 
 
@@ -207,7 +206,8 @@ class SignBitIndex:
     """An index of sign bits, 48 bytes per memory, compared by Hamming distance.
 
     Codes added by other processes are visible; changes and deletions become visible only when the
-    store is reopened. This may lose or add a candidate, but never brings back a deleted text.
+    store is reopened. A search may therefore miss a candidate or get an extra one, but it never
+    returns deleted text.
     """
 
     def __init__(self, model: str) -> None:
@@ -259,10 +259,10 @@ def _number(code: bytes) -> int:
 MIN_PGVECTOR = (
     0,
     8,
-)  # the first version that keeps scanning if a namespace makes up a small part of the index
+)  # the first version that continues scanning if a namespace is a small part of the index
 # maximum number of dimensions; longer vectors are compared one by one
 MAX_INDEXED_DIMENSIONS = 2_000
-_CREATE = """
+_CREATE_SQL = """
 CREATE TABLE IF NOT EXISTS vectors (
     model text NOT NULL,
     memory bigint NOT NULL REFERENCES memories (id) ON DELETE CASCADE,
@@ -270,15 +270,15 @@ CREATE TABLE IF NOT EXISTS vectors (
     PRIMARY KEY (memory, model)
 )
 """
-_PUT = sa.text(
+_PUT_SQL = sa.text(
     "INSERT INTO vectors (model, memory, embedding) VALUES (:model, :memory, CAST(:v AS vector)) "
     "ON CONFLICT (memory, model) DO UPDATE SET embedding = excluded.embedding"
 )
-_HAS_SOME = sa.text("SELECT 1 FROM vectors WHERE model = :model LIMIT 1")
+_HAS_VECTORS_SQL = sa.text("SELECT 1 FROM vectors WHERE model = :model LIMIT 1")
 
 
 def _has_pgvector(store: Store) -> bool:
-    """Return whether this Postgres has a recent enough pgvector, or allows enabling it."""
+    """Return whether this Postgres has a recent enough pgvector, enabling it if necessary."""
     known = sa.text("SELECT default_version FROM pg_available_extensions WHERE name = 'vector'")
     with store.read() as connection:
         version = connection.scalar(known)
@@ -287,7 +287,7 @@ def _has_pgvector(store: Store) -> bool:
         try:
             connection.exec_driver_sql("CREATE EXTENSION IF NOT EXISTS vector")
         except exc.DBAPIError:
-            return False  # no permission to enable it; words and codes also work
+            return False  # no permission to enable it; words and sign bits also work
     return True
 
 
@@ -295,15 +295,15 @@ class PgVectorIndex:
     """A pgvector index."""
 
     def __init__(self, store: Store, model: str) -> None:
-        # The name goes into statements that take no parameters; a hash is safe in them.
+        # The name is used in statements that take no parameters, where a hash is safe.
         self._model = hashlib.sha256(model.encode()).hexdigest()[:16]
         with store.write() as connection:
-            connection.exec_driver_sql(_CREATE)
+            connection.exec_driver_sql(_CREATE_SQL)
 
     def put(self, connection: sa.Connection, rows: Sequence[tuple[int, Vector]]) -> None:
         """Save memories' vectors by id; a model's first vector creates its index."""
         length = len(rows[0][1])
-        new = connection.scalar(_HAS_SOME, {"model": self._model}) is None
+        new = connection.scalar(_HAS_VECTORS_SQL, {"model": self._model}) is None
         if new and length <= MAX_INDEXED_DIMENSIONS:
             connection.exec_driver_sql(
                 f"CREATE INDEX IF NOT EXISTS vectors_{self._model} ON vectors "
@@ -311,7 +311,7 @@ class PgVectorIndex:
                 f"WHERE model = '{self._model}'"
             )
         connection.execute(
-            _PUT,
+            _PUT_SQL,
             [
                 {"model": self._model, "memory": i, "v": _pgvector_literal(vector)}
                 for i, vector in rows

@@ -1,9 +1,9 @@
 """Writes the memory as wiki pages, and reads back a user's edits to them.
 
 `memories.md` has a section for each saved key: editing a section changes the value, removing it
-deletes the value. Pages that users write become memories of kind `page` for as long as they exist.
-All other pages are rewritten each time; they quote web text with its URL, which is never read back
-as text by the user.
+deletes the value. Pages that users write are memories of kind `page` for as long as they exist. All
+other pages are rewritten each time. They quote web text with its URL, and this text is never read
+back as text by the user.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 MEMORIES = "memories.md"
 _DIGESTS_NOTE = "wiki"
-"""Name of the note with a digest for each key in `memories.md` as last written."""
+"""Name of the note that stores a digest for each key in `memories.md` as last written."""
 _UNSAFE = re.compile(r"[^\w.-]+")
 
 
@@ -54,7 +54,7 @@ def sync_wiki(
 def _forget_deleted(entries: Entries, wiki: Wiki, published: dict[str, str]) -> list[str]:
     """Delete the memories for removed sections and pages; returns their keys.
 
-    A value that has changed since it was written to the section is kept.
+    A value that has changed since its section was written is kept.
     """
     text = wiki.read_file(MEMORIES)
     deleted: list[tuple[str, str]] = []

@@ -1,1 +1,1 @@
-"""Models: a scripted one, the local ones, and those behind an API."""
+"""Models: scripted, local, and behind an API."""

@@ -1,8 +1,8 @@
-"""Learns which request options an endpoint rejects; each is learned once and stored.
+"""Learns which request options an endpoint rejects, and stores them.
 
-A row in `ADAPTATIONS` describes a part of a request that an endpoint may reject. The result applies
-to the run and, stored in the data folder by endpoint and model, to later runs (for a week, since
-servers may be restarted with other settings).
+Each row in `ADAPTATIONS` describes a part of a request that an endpoint may reject. What was
+learned applies to the run and to later ones. It is stored in the data folder, by endpoint and
+model, for a week, since servers may be restarted with other settings.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _REFUSALS = frozenset({400, 404, 415, 422, 500, 501})
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """A request; `tools` are those offered with this system prompt.
+    """A request; `tools` are the functions offered with this system prompt.
 
     With a `schema`, the reply conforms to it, if the endpoint supports that. `streamed` means that
     the reply should arrive in pieces.
@@ -61,7 +61,7 @@ class Abilities:
 
 
 class Adaptation(NamedTuple):
-    """The ability that changes if the error contains these words and the request has this part."""
+    """The ability to change if an error contains these words and the request has this part."""
 
     ability: str
     words: re.Pattern[str]
@@ -87,7 +87,7 @@ ADAPTATIONS = tuple(
 
 
 def adapt(abilities: Abilities, failure: Failure, request: ModelRequest, tried: set[str]) -> bool:
-    """Learn from an error what the endpoint does not accept; False if the cause is different."""
+    """Learn from an error what the endpoint rejects; returns False if there is another cause."""
     for ability, words, is_sent in ADAPTATIONS:
         taken = getattr(abilities, ability)
         refusable = ability not in tried and (taken or ability == "newer_limit")
@@ -118,7 +118,7 @@ def remember(endpoint: Endpoint, abilities: Abilities) -> None:
     """Store an endpoint's abilities for later runs."""
     if endpoint.learned is not None:
         rows = _read(endpoint.learned) | {_key(endpoint): {"at": time.time(), **asdict(abilities)}}
-        with suppress(OSError):  # the next run will learn them again
+        with suppress(OSError):  # the next run will learn the same again
             write_atomic(endpoint.learned, json.dumps(rows, indent=1).encode())
 
 

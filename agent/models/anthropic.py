@@ -1,7 +1,7 @@
 """Claude through Anthropic's Messages API and official client (the `anthropic` extra).
 
-Two prefixes of a request are cached: the tools with the system prompt, which all loops in a run
-share, and the conversation so far, with which the next request begins.
+Two prefixes of a request are cached: the tools and system prompt, which all loops in a run share,
+and the conversation so far, which is the beginning of the next request.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from agent.types import Image
 
 MAX_REPLY_TOKENS = 8_192
-"""Maximum number of tokens in a reply, which the API requires. Long reports are well below it."""
+"""Maximum number of reply tokens; the API requires a limit. Long reports are well below it."""
 MAX_REPLY_TOKENS_CLAUDE_3 = 4_096
 """The maximum for models named claude-3-…"""
 Block = dict[str, Any]
@@ -80,7 +80,7 @@ class AnthropicModel(RemoteModel):
             {"role": turn.role, "content": _content(turn, turn.images if self.sees else ())}
             for turn in turns
         ]
-        # The next request begins with this conversation, and finds it in the cache.
+        # The next request begins with this conversation, which is then in the cache.
         messages[-1]["content"][-1]["cache_control"] = CACHE_CONTROL
         form: dict[str, Any] = {
             "model": self.endpoint.model,

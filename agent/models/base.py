@@ -1,6 +1,6 @@
-"""The interface of all models: messages in, a reply out.
+"""The interface of all models: they get messages and return a reply.
 
-Only the protocol `Model` is required. Optional attributes declare more abilities: `takes` (only
+Only the protocol `Model` is required. Optional attributes declare further abilities: `takes` (only
 some tasks), `sees` (images), `native` (function calling, see `SystemPrompt`), `streams` (`reply`
 accepts a listener), `reply_as` (replies that follow a JSON Schema) and `start_guided_mode` (code
 does the search, see `agent.loop.guided`).
@@ -63,16 +63,16 @@ class Task(StrEnum):
     REPHRASE = "rephrase"
     """Alternative queries when a search found little."""
     NUDGE = "nudge"
-    """Not a request: whether the model can be asked to continue if its answer has no evidence."""
+    """Not a request, but the ability to continue when told that an answer has no evidence."""
     FOLLOW_NOTES = "heed"
-    """Not a request: whether the model understands notes, such as those about repeated calls."""
+    """Not a request, but the ability to understand notes, such as those about repeated calls."""
 
 
 class SystemPrompt(str):
-    """A system prompt, with the tools offered as functions to a model with function calling.
+    """A system prompt, and the tools offered to a model with native function calling.
 
-    The functions are part of the prompt: a request with a different prompt (a plan, a review)
-    offers none. They stay the same throughout the run, since each request starts with them.
+    The functions belong to the prompt: a request with a different prompt (a plan, a review) offers
+    none. They stay the same throughout the run, since each request starts with them.
     """
 
     __slots__ = ("in_text", "tools")
@@ -96,8 +96,8 @@ OnText = Callable[[str | None], None]
 class Model(Protocol):
     """A language model, or something that behaves like one.
 
-    `reply` gets the system prompt and the messages so far, the last one from the user. It retries
-    by itself, and raises `ModelError` if it fails for good.
+    `reply` gets the system prompt and the messages so far, the last one from the user. It handles
+    its own retries, and raises `ModelError` if they fail too.
     """
 
     name: str
@@ -136,18 +136,18 @@ class Structured(Model, Protocol):
 
 
 def sees(model: object) -> bool:
-    """Whether a model accepts images; by default it does not."""
+    """Return whether a model accepts images (default: no)."""
     return bool(getattr(model, "sees", False))
 
 
 def takes(model: object, task: Task) -> bool:
-    """Whether a model can be asked for a task; by default, for all tasks."""
+    """Return whether a model can perform a task (default: yes)."""
     decide = getattr(model, "takes", None)
     return decide is None or bool(decide(task))
 
 
 def uses_native_tools(model: object) -> bool:
-    """Whether a model uses native function calling instead of tool tags (default: no)."""
+    """Return whether a model uses native function calling instead of tool tags (default: no)."""
     return bool(getattr(model, "native", False))
 
 
@@ -162,21 +162,21 @@ def start_guided_mode(model: Model) -> bool:
 async def ask_model(
     model: Model, system: str, messages: Sequence[Message], on_text: OnText | None = None
 ) -> ModelReply:
-    """Ask a model; `on_text` gets the reply in pieces if the model can stream."""
+    """Call a model; `on_text` gets the reply in pieces if the model can stream."""
     if isinstance(model, Streaming) and model.streams:
         return await model.reply(system, messages, on_text)
     return await model.reply(system, messages)
 
 
 class ModelWrapper:
-    """A wrapper with the same abilities as its model; base class for changing replies."""
+    """A wrapper with the same abilities as its model, for subclasses that change replies."""
 
     def __init__(self, model: Model) -> None:
         self.name = model.name
         self._model = model
 
     def takes(self, task: Task) -> bool:
-        """Whether the wrapped model takes a task."""
+        """Return whether the wrapped model can perform a task."""
         return takes(self._model, task)
 
     @property
@@ -197,13 +197,13 @@ class TextStream:
         self._begun = False
 
     def restart(self) -> None:
-        """Notify the listener that the attempt failed, so that it discards the reply so far."""
+        """Notify the listener that the attempt failed, so that it discards what it has received."""
         if self._begun:
             self._on_text(None)
         self._begun = False
 
     def __call__(self, piece: str | None) -> None:
-        """Pass on a piece; None restarts."""
+        """Pass on a piece; None means that the reply starts again."""
         if piece is None:
             self.restart()
         elif piece:
@@ -221,10 +221,10 @@ class CallBudget(Protocol):
         """
 
     def failed(self, *, billed: bool) -> None:
-        """End an attempt without a reply; it remains counted if it may have been billed."""
+        """End an attempt without a reply; its price remains charged if it may have been billed."""
 
 
-# A context variable, so that retries and fallbacks deep inside a model can reach the budget
-# although `Model.reply` has no parameter for it.
+# A context variable lets retries and fallbacks deep inside a model access the budget, although
+# `Model.reply` has no parameter for it.
 CALL_BUDGET: ContextVar[CallBudget | None] = ContextVar("CALL_BUDGET", default=None)
 """The budget for the current call; a model calls `begin` before each attempt."""

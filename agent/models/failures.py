@@ -1,18 +1,18 @@
-"""Maps a provider's failures to our errors, and decides whether a retry may help.
+"""Maps a provider's failures to Urchin's errors, and decides whether a retry may help.
 
 | provider says                                              | becomes             | retried |
 |------------------------------------------------------------|---------------------|---------|
 | the conversation is too long                               | `ModelContext`      | no: cut |
 | a content filter                                           | `ModelFiltered`     | no      |
-| 402, any status that speaks of quota or billing            | `ModelQuota`        | no      |
-| 401, 403, a key that is not valid                          | `ModelUnauthorized` | no      |
-| 404 or any status that names the model                     | `ModelUnknown`      | no      |
-| a web page, another API, 404 or 405 without a word         | `NotAnEndpoint`     | no      |
-| 408, 409, 425, 429, 5xx; nothing, half a stream, garbage   | `ModelUnavailable`  | yes     |
+| 402, any status whose message is about quota or billing    | `ModelQuota`        | no      |
+| 401, 403, an invalid key                                   | `ModelUnauthorized` | no      |
+| 404, any status whose message names the model              | `ModelUnknown`      | no      |
+| a web page, another API, 404 or 405 without a message      | `NotAnEndpoint`     | no      |
+| 408, 409, 425, 429, 5xx; no, partial or invalid response   | `ModelUnavailable`  | yes     |
 | any other refusal                                          | `ModelError`        | no      |
 
-A failure may have the status 200, or be reported in a stream or a choice; its error code is then
-used instead.
+A failure may have the status 200, or be reported in a stream or a choice. In these cases, its error
+code is used instead of the status.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from agent.models.providers import Endpoint
 
 NO_RESPONSE_STATUS = 0
-"""Stands for the status of a call without a response, or with only part of one."""
+"""Used as the status of a call without a response, or with an incomplete one."""
 NOT_A_REPLY = 1
-"""Stands for the status of a response that is not a model's reply: a web page or other JSON."""
-_TEMPORARY = frozenset({408, 409, 425, 429})
+"""Used as the status of a response that is not a model's reply: a web page or other JSON."""
+_TEMPORARY_STATUSES = frozenset({408, 409, 425, 429})
 _MESSAGE_CHARS = 200
 """Maximum number of characters of a provider's message that are passed on."""
 _OPENROUTER_MESSAGE = "Provider returned error"
@@ -62,32 +62,34 @@ _STATUS_OF_CODE = {
     "rate_limit_exceeded": 429,
     "overloaded_error": 529,
 }
-_TOO_LONG = re.compile(
+_TOO_LONG_RE = re.compile(
     r"context[ _](?:length|window|size)|prompt is too long|exceed_context|too many tokens"
 )
-_TOKENS = re.compile(
+_TOKEN_LIMIT_RE = re.compile(
     r"(?:maximum context length is|n_ctx\D{1,4}|> |limit of|context size \()\s*(\d[\d,]+)"
 )
-_FILTER = re.compile(r"content[_ ](?:filter|management)|responsibleai|safety system|recitation")
-_NO_QUOTA = re.compile(r"quota|billing|credit|spend_limit|payment")
-_NO_CREDIT = re.compile(
+_CONTENT_FILTER_RE = re.compile(
+    r"content[_ ](?:filter|management)|responsibleai|safety system|recitation"
+)
+_NO_QUOTA_RE = re.compile(r"quota|billing|credit|spend_limit|payment")
+_NO_CREDIT_RE = re.compile(
     r"credit balance|insufficient (?:credit|balance|funds)|billing (?:hard )?limit|more credits"
 )
-_BAD_KEY = re.compile(
+_BAD_KEY_RE = re.compile(
     r"(?:invalid|incorrect|missing|no) api[ _-]?key|api key not valid|unauthori[sz]ed"
 )
-_NO_MODEL = re.compile(
+_NO_MODEL_RE = re.compile(
     r"model\b.{0,80}(?:not (?:exist|found|supported)|unknown|no longer)|model_not_found"
     r"|(?:no such|unknown|invalid) model"
 )
-_PAGE = re.compile(
+_WEB_PAGE_RE = re.compile(
     r"\s*<(?:!doctype|html)|\A\s*404 page not found|\A\s*(?:not found|method not allowed)\s*\Z",
     re.IGNORECASE,
 )
 
 
 class TransientFailure(TemporaryFailure):
-    """A failure that is worth a retry; `billed` means that the attempt may have cost something."""
+    """A failure for which a retry may help; `billed` means that the attempt may cost money."""
 
     def __init__(
         self, error: ResearchError, after: float | None = None, *, billed: bool = False
@@ -117,7 +119,7 @@ class Failure:
         """Return the exception to raise: `TransientFailure` if a retry may succeed."""
         final = self._final_error(endpoint)
         if isinstance(final, ModelUnavailable):
-            # Without a response, it is unknown whether the provider did the work.
+            # Without a response, it is unknown whether the provider processed the request.
             return TransientFailure(
                 final, self.retry_after, billed=self.status == NO_RESPONSE_STATUS
             )
@@ -127,27 +129,35 @@ class Failure:
         said = " ".join(self.message.split())[:_MESSAGE_CHARS]
         words, code = f"{self.code} {self.message}".lower(), self.code.lower()
         name, refused = endpoint.name, self.status in range(400, 500)
-        if _TOO_LONG.search(words):
-            limit = _TOKENS.search(words)
+        if _TOO_LONG_RE.search(words):
+            limit = _TOKEN_LIMIT_RE.search(words)
             bound = int(limit[1].replace(",", "")) if limit else None
             return ModelContext(f"the conversation is too long for {name}: {said}", tokens=bound)
-        if _FILTER.search(words):
+        if _CONTENT_FILTER_RE.search(words):
             return ModelFiltered(f"a content filter of {name} stopped the call: {said}")
-        if self.status == 402 or (refused and _NO_QUOTA.search(code)) or _NO_CREDIT.search(words):
+        if (
+            self.status == 402
+            or (refused and _NO_QUOTA_RE.search(code))
+            or _NO_CREDIT_RE.search(words)
+        ):
             return ModelQuota(f"{name} has no quota left ({self.status}): {said}")
-        if self.status in (401, 403) or (self.status != 429 and _BAD_KEY.search(words)):
+        if self.status in (401, 403) or (self.status != 429 and _BAD_KEY_RE.search(words)):
             return ModelUnauthorized(
                 f"{name} refused the key ({self.status}): {said}",
                 hint=f"Set {endpoint.key_name or 'the key'} to a valid key, or use "
                 "--model extractive, which needs none.",
             )
-        if self.status in (NOT_A_REPLY, 405) or (self.status == 404 and _PAGE.match(said)):
+        if self.status in (NOT_A_REPLY, 405) or (self.status == 404 and _WEB_PAGE_RE.match(said)):
             return NotAnEndpoint(f"{endpoint.base_url} responds, but not like a model API: {said}")
-        if self.status == 404 or (refused and _NO_MODEL.search(words)):
+        if self.status == 404 or (refused and _NO_MODEL_RE.search(words)):
             return ModelUnknown(f"{endpoint.base_url} has no model {endpoint.model!r}: {said}")
         if self.status == 429:
             return ModelUnavailable(f"{name} is still rate-limiting after all retries: {said}")
-        if self.status in _TEMPORARY or self.status >= 500 or self.status == NO_RESPONSE_STATUS:
+        if (
+            self.status in _TEMPORARY_STATUSES
+            or self.status >= 500
+            or self.status == NO_RESPONSE_STATUS
+        ):
             return ModelUnavailable(f"{name} at {endpoint.base_url} cannot be reached: {said}")
         return ModelError(f"{name} refused the request ({self.status}): {said}")
 

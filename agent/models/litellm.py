@@ -14,7 +14,7 @@ from agent.errors import requires_extra
 from agent.models.failures import read_failure
 from agent.models.openai import ChatCompletionsModel
 
-# Otherwise, importing it would download a price table without using the egress proxy.
+# Prevents the import from downloading a price table, which would bypass the egress proxy.
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 with requires_extra("litellm"):
     import litellm
@@ -63,7 +63,7 @@ class LiteLLMModel(ChatCompletionsModel):
         )
 
     def _failure(self, error: BaseException | None) -> Failure:
-        """Read a failure; the provider's code is in one of the exception's causes."""
+        """Read a failure; one of the exception's causes contains the provider's code."""
         failure, code = replace(read_failure(error), code=""), None
         while error is not None and not failure.code:
             code = getattr(error, "code", None)

@@ -86,7 +86,7 @@ def serve(file: str, port: int, context_window: int) -> None:
     params = xllamacpp.CommonParams()
     params.model.path, params.port, params.hostnames = file, port, ["127.0.0.1"]
     params.n_ctx, params.n_parallel, params.warmup = context_window, 1, False
-    # always the most likely words: a small model should find text, not invent it
+    # always use the most likely token: a small model should find text, not invent it
     params.sampling.temp = 0.0
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = os.cpu_count() or 1
     server = xllamacpp.Server(params)

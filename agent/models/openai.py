@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import openai
 from openai import AsyncOpenAI, AsyncStream
-from openai.types.chat import ChatCompletion, ChatCompletionMessage
+from openai.types.chat import ChatCompletion, ChatCompletionChunk, ChatCompletionMessage
 
 from agent.errors import UsageError
 from agent.models.base import Usage
@@ -41,7 +41,7 @@ class ChatCompletionsModel(RemoteModel):
 
     @abstractmethod
     async def _create(self, form: Row) -> Any:
-        """Send a request with these client arguments; the model is added here."""
+        """Send a request with these client arguments, to which the model is added."""
 
     async def _call(self, request: ModelRequest, stream: TextStream | None) -> Completion:
         form = self._form(request)
@@ -74,7 +74,7 @@ class ChatCompletionsModel(RemoteModel):
                 ChatCompletion.construct(**body) if isinstance(body, dict) else body
             )
         reader = CompletionReader()
-        # LiteLLM's streams have a different class and close themselves.
+        # LiteLLM's streams are of a different class and close themselves.
         async with chunks if isinstance(chunks, AsyncStream) else nullcontext():
             async for chunk in chunks:
                 stream(reader.add(chunk))
@@ -99,10 +99,18 @@ class OpenAIModel(ChatCompletionsModel):
             listed = await self._client.models.list()
             if not listed.data:
                 raise UsageError(
-                    f"{self.endpoint.base_url} lists no models", hint="Choose one with --model."
+                    f"{self.endpoint.base_url} lists no models", hint="Choose a model with --model."
                 )
             self._model = listed.data[0].id
-        return await self._client.chat.completions.create(model=self._model, **form)
+        # Not `chat.completions.create`: its parameters are the body's fields, and it first looks
+        # up the type of each field of each message, which takes longer than sending them.
+        return await self._client.post(
+            "/chat/completions",
+            body={"model": self._model, **form},
+            cast_to=ChatCompletion,
+            stream=form.get("stream", False),
+            stream_cls=AsyncStream[ChatCompletionChunk],
+        )
 
 
 def read_completion(completion: Any) -> Completion:
@@ -201,7 +209,7 @@ class CompletionReader:
         if key and key in self._ids:
             index = self._ids[key]
         elif index is None:
-            # Complete replies and some endpoints' streams have no index; there, a name starts a
+            # Complete replies and some endpoints' streams have no index; there, a name marks a new
             # call.
             index = len(self._calls) if named or not self._calls else max(self._calls)
         elif key and index in self._calls and self._ids:  # another call with the same index
@@ -243,7 +251,7 @@ def _messages(request: ModelRequest, takes: Abilities, *, sees: bool) -> list[Ro
 
 
 def _without_system(rows: list[Row]) -> list[Row]:
-    """Put the system text before the user's first message; join adjacent ones of equal role.
+    """Put the system text before the user's first message; join adjacent messages of equal role.
 
     Templates without a system role also require alternating roles.
     """
@@ -275,7 +283,7 @@ def _turn_rows(turn: NativeTurn, images: Sequence[Image]) -> list[Row]:
         return [{"role": "assistant", "content": turn.text or None, "tool_calls": calls}]
     if not turn.results:
         return [_message(turn.role, turn.text, images)]
-    # Each result is a message. These cannot contain images, so images follow in a separate message.
+    # Each result is a message. Such messages cannot contain images, so these follow in another one.
     rows: list[Row] = [
         {"role": "tool", "tool_call_id": call, "content": text} for call, text in turn.results
     ]

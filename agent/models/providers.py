@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
-import threading
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -26,12 +24,12 @@ if TYPE_CHECKING:
 API = Literal["openai", "anthropic", "litellm", "local"]
 """An endpoint's protocol; `litellm` is any protocol that LiteLLM supports, `local` a model file."""
 DEFAULT_PATIENCE_SECONDS = 120.0
-"""Seconds without data before a call fails, as in the reference engine; slow models need less."""
+"""Seconds without data before a call fails, as in the reference engine; enough for slow models."""
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A provider, by the prefix of its models' names.
+    """A provider, identified by the prefix of its models' names.
 
     `key` is the environment variable for its key. `default` is the model used if only that key is
     set. `prices` is its name in genai-prices. `native` means that its models support function
@@ -73,11 +71,11 @@ PROVIDERS = (
 class Endpoint:
     """The address and protocol of a model.
 
-    `name` is our name for the model, `model` the provider's, or empty for the first that it lists.
-    `sees` means that it gets images (if it rejects them, that is learned), `native` that it gets
-    tools as functions, `needs_key` that it rejects requests without a key. `patience` is the number
-    of seconds without data before a call fails. `learned` is the file that stores what endpoints
-    accept.
+    `name` is the model's name in Urchin; `model` is its name at the provider, or empty for the
+    first one that the endpoint lists. `sees` means that images are sent until the endpoint rejects
+    them, `native` that tools are sent as functions, and `needs_key` that requests without a key are
+    rejected. `patience` is the number of seconds without data before a call fails. `learned` is the
+    file that stores what endpoints accept.
     """
 
     name: str
@@ -112,7 +110,7 @@ _SIZE = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)b(?![a-z])")
 def without_folder(name: str) -> str:
     """Return a model's name without its file's folder: `local:/home/ida/a.gguf` → `local:a.gguf`.
 
-    The name appears in reports and exports. A llama.cpp server reports a model by its path, too.
+    The name appears in reports and exports. llama.cpp servers report models by path, too.
     """
     prefix = next((p for p in (LOCAL, SCRIPTED) if name.startswith(p)), "")
     path = name.removeprefix(prefix)
@@ -169,7 +167,7 @@ def endpoint_for(name: str, base_url: str | None, environ: Mapping[str, str]) ->
 
 
 def _full_name(name: str, by_prefix: Mapping[str, Provider]) -> str:
-    """Return the full name of a known model given without its provider or with a misspelled one."""
+    """Return a known model's full name, if its provider was left out or misspelled."""
     prefix, slash, model = name.partition("/")
     if close := get_close_matches(prefix, by_prefix, 1) if slash else []:
         return f"{close[0]}/{model}"
@@ -200,7 +198,7 @@ def find_endpoint(
         found = Endpoint(without_folder(name), name.removeprefix(LOCAL), "", None, api="local")
     else:
         prefix = name.partition("/")[0]
-        # Plug-ins come last, so a built-in name is never looked up among them.
+        # Plug-ins are looked up last, so built-in names never reach them.
         built_in = base_url or any(provider.prefix == prefix for provider in PROVIDERS)
         if not built_in and plugins("models", prefix):
             return None
@@ -217,20 +215,9 @@ def find_endpoint(
 
 
 def is_small(model: str) -> bool:
-    """Whether a model is too small to drive a tool loop, judging by its name (`qwen2.5:1.5b`)."""
+    """Return whether a model is too small for a tool loop, judging by its name (`qwen2.5:1.5b`)."""
     sizes = [float(size) for size in _SIZE.findall(model.lower().rpartition("/")[2])]
     return bool(sizes) and max(sizes) <= MAX_SMALL_BILLIONS
-
-
-def import_in_background(module: str) -> None:
-    """Import slow modules in advance (a client takes half a second, prices a fifth)."""
-
-    def load() -> None:
-        with suppress(UsageError):  # reported when the model is created
-            import_module(module)
-
-    if module not in sys.modules:
-        threading.Thread(target=load, daemon=True).start()
 
 
 def remote_model(endpoint: Endpoint, proxy: str | None) -> Model:
@@ -248,9 +235,10 @@ def with_price(
 ) -> Usage:
     """Add the price of a call to its usage; 0 if the price is not known.
 
-    `model` is the name of the model that answered; `asked` is the name of the requested model,
-    which is tried second. `provider` is a name in genai-prices, None for free models.
-    `cache_writes` counts input tokens written to the provider's cache, for which some charge more.
+    `model` is the name of the model that answered; if its price is unknown, the price of the
+    requested model `asked` is used. `provider` is a name in genai-prices, None for free models.
+    `cache_writes` is the number of input tokens written to the provider's cache, for which some
+    charge more.
     """
     if provider is None:
         return usage

@@ -32,9 +32,10 @@ from agent.models.failures import (
     TransientFailure,
     read_failure,
 )
-from agent.models.providers import import_in_background, with_price, without_folder
+from agent.models.providers import with_price, without_folder
 from agent.protocol.native import with_calls
 from agent.protocol.replies import inert, unwrap_reply
+from browser.imports import import_in_background
 from browser.net.transport import certificates
 from browser.retries import MODEL, repeat
 
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from agent.types import Message
 
 CONNECT_SECONDS = 10.0
-"""Seconds allowed for connecting to a provider; slower ones count as down."""
+"""Seconds allowed for connecting to a provider; slower providers count as down."""
 PICTURE_LEFT_OUT = "[A picture belongs here; this model takes none.]"
 _UNBILLED_ERRORS = (ModelUnauthorized, ModelQuota, UsageError)
 """Errors from calls that are certainly not billed."""
@@ -57,15 +58,15 @@ _FILTER_REASONS = frozenset(
     {"content_filter", "safety", "recitation", "prohibited_content", "refusal"}
 )
 _CUT_REASONS = frozenset({"length", "max_tokens"})
-"""Names of the reasons why a reply ended, in lower case."""
+"""Providers' reasons for ending a reply at its length limit, in lower case."""
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """The result of one request: text, calls (name, raw arguments), usage, the model's full name.
+    """One request's result: text, calls (name, raw arguments), usage, and the model's full name.
 
     `cache_writes` counts input tokens that the provider wrote to its cache; `ended` is the
-    provider's reason why the reply ended; `refused` means that the model declined; `reasoning`
+    provider's reason for ending the reply; `refused` means that the model declined; `reasoning`
     contains its thoughts.
     """
 
@@ -131,9 +132,9 @@ class RemoteModel(ABC):
         return read_failure(error)
 
     async def _answer(self, request: ModelRequest, stream: TextStream | None = None) -> ModelReply:
-        """Try until an attempt succeeds; raises the last attempt's error."""
+        """Make attempts until one succeeds; raises the last attempt's error if none does."""
         endpoint = self.endpoint
-        if endpoint.needs_key and not endpoint.key:  # it would reject the request
+        if endpoint.needs_key and not endpoint.key:  # the endpoint would reject the request
             raise KeyMissing(
                 f"{self.name} needs a key, and {endpoint.key_name} is not set",
                 hint=f"Store it with `research keys set {endpoint.key_name}`, set it in the "
@@ -153,7 +154,7 @@ class RemoteModel(ABC):
         try:
             return self._read(await self._complete(replace(request, max_tokens=longest), stream))
         except (TransientFailure, ResearchError) as error:
-            # The reserved price remains counted unless the attempt was certainly free.
+            # The reserved price remains charged unless the attempt was certainly free.
             free = (
                 not error.billed
                 if isinstance(error, TransientFailure)
@@ -216,7 +217,7 @@ class RemoteModel(ABC):
         )
 
     def _read(self, completion: Completion) -> ModelReply:
-        """Convert a completion into one text: thoughts, text, then calls as tool tags."""
+        """Convert a completion to one string: thoughts, text, then calls as tool tags."""
         ended = completion.ended.lower()
         empty = not completion.text.strip() and not completion.calls
         if empty and ended in _FILTER_REASONS - {"refusal"}:
@@ -250,7 +251,7 @@ class RemoteModel(ABC):
 
 
 def client_settings(library: Any, endpoint: Endpoint, proxy: str | None) -> dict[str, Any]:
-    """Return arguments for a client of OpenAI's or Anthropic's library; they are the same for both.
+    """Return client arguments, which are the same for OpenAI's and Anthropic's libraries.
 
     `proxy` is the egress proxy, None for a direct connection. The library's retries are off, and
     proxies and certificates from the environment are ignored.
@@ -271,7 +272,7 @@ def client_settings(library: Any, endpoint: Endpoint, proxy: str | None) -> dict
 
 
 async def is_whole_reply(stream: Any) -> bool:
-    """Whether an endpoint that should stream returned a complete reply instead.
+    """Return whether an endpoint that should stream returned a complete reply instead.
 
     Raises `ErrorInReply` for a web page.
     """

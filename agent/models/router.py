@@ -68,8 +68,8 @@ class Router:
             except ModelContext:  # the conversation will be cut and sent again
                 raise
             except (ModelError, UsageError) as error:
-                # An outage may end soon, but a rejected key or an empty account will not change. A
-                # filtered or cut reply has no effect on the next request.
+                # An outage may end soon, but a rejected key or an empty account stays that way. A
+                # filtered or cut reply does not affect the next request.
                 if isinstance(error, ModelUnavailable):
                     self._cooldown_until[n] = self._clock() + COOLDOWN_SECONDS
                 elif not isinstance(error, ModelFiltered | ModelCut):
@@ -99,7 +99,7 @@ class Router:
         return None
 
     def takes(self, task: Task) -> bool:
-        """Whether the model that is currently used takes a task."""
+        """Return whether the model that is currently used can perform a task."""
         model = self._next_model()
         return model is not None and takes(model, task)
 

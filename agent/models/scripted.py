@@ -1,8 +1,8 @@
 """A model that reads its replies from a file, for tests, CI and demonstrations.
 
 The file is JSON Lines: each line is a reply, a JSON string or `{"reply": "…"}`. With the optional
-`"expect": "regex"`, the script fails if the last message does not match. A plain text file with
-replies separated by `---` lines works too.
+`"expect": "regex"`, the script fails if the last message does not match. Alternatively, the file is
+plain text, with replies separated by `---` lines.
 
 Placeholders keep a script independent of numbering: `{{1}}` is the first passage id in the last
 message, `{{passage:WORDS}}` is the id in a line with these words, `{{ref:NAME}}` is the ref of the
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 _PASSAGE = re.compile(r"S\d+¶\d+")
 _GUIDE = re.compile(r"<guide>.*?</guide>", re.DOTALL)
-"""Removed before searching for elements, since a guide contains example elements."""
+"""Matches guides, which contain example elements and are removed before searching for elements."""
 _ELEMENT = re.compile(r"\[((?:f\d+)?e\d+)\b([^\[\]\n]*)")
-_FILL = re.compile(r"\{\{(?:(\d+)|(ref|passage):([^}]+))\}\}")
+_PLACEHOLDER_RE = re.compile(r"\{\{(?:(\d+)|(ref|passage):([^}]+))\}\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,8 @@ class ScriptedModel:
         return cls(_read(text, str(path)), f"scripted:{Path(path).name}")
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
-        """Return the next reply; raises `ModelUnavailable` at the end, or if `expect` fails."""
-        # A resumed run has already made some rounds, so it continues from the line of the last one.
+        """Return the next reply; raises `ModelUnavailable` if there is none, or `expect` fails."""
+        # A resumed run continues after the lines that it has already used.
         self._next = max(self._next, _count_rounds(messages))
         if self._next >= len(self._replies):
             raise ModelUnavailable(
@@ -85,7 +85,7 @@ class ScriptedModel:
         return ModelReply(text, Usage(sent // 4, 0, len(text) // 4), self.name)
 
     def takes(self, task: Task) -> bool:
-        """Whether the next line is for this task; notes are always accepted."""
+        """Return whether the next line is for this task; notes are always accepted."""
         if task is Task.FOLLOW_NOTES:
             return True
         if self._next >= len(self._replies):
@@ -143,4 +143,4 @@ def _fill(reply: str, message: str) -> str:
             found = _PASSAGE.findall(lines)
         return found[0] if found else match[0]
 
-    return _FILL.sub(replacement, reply)
+    return _PLACEHOLDER_RE.sub(replacement, reply)

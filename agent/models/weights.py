@@ -1,4 +1,4 @@
-"""Small models for download, through the egress guard; pinned by address, size and SHA-256."""
+"""Downloads small models through the egress guard; they are pinned by URL, size and SHA-256."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hashlib import _Hash
     from pathlib import Path
 
-_SECONDS_WITHOUT_BYTES: Final = 60.0  # after this, the download fails and can be resumed
+_SECONDS_WITHOUT_BYTES: Final = 60.0  # then the download fails and can be resumed
 _CHUNK: Final = 1 << 20  # bytes read at a time
 
 
@@ -36,7 +36,7 @@ class Weights:
     size: int
     sha256: str
     measured: str = ""
-    """Its measured results: docs/benchmarks.md."""
+    """Its measured results, as in docs/benchmarks.md."""
 
     @property
     def file(self) -> str:
@@ -48,7 +48,7 @@ KNOWN_MODELS: Final = (
     Weights(
         "small",
         # Apache 2.0. The address contains a revision, so its content does not change. The hash is
-        # the one reported by Hugging Face for the file (`x-linked-etag`).
+        # the one that Hugging Face reports for the file (`x-linked-etag`).
         "https://huggingface.co/Qwen/Qwen2.5-1.5B-Instruct-GGUF/resolve/"
         "91cad51170dc346986eccefdc2dd33a9da36ead9/qwen2.5-1.5b-instruct-q4_k_m.gguf",
         1_117_320_736,
@@ -94,7 +94,8 @@ async def pull(
         if found != weights.sha256:
             part.unlink()
             raise UsageError(
-                f"the SHA-256 of {weights.url} is {found}, not {weights.sha256}: it was deleted",
+                f"the SHA-256 of {weights.url} is {found}, not {weights.sha256}; "
+                "the file was deleted",
                 hint="Try again later, or use another URL.",
             )
         part.replace(target)
@@ -121,7 +122,7 @@ async def _download(
     digest: _Hash,
     progress: Callable[[int, int], None],
 ) -> _Hash:
-    """Append the rest to `part` after its `done` bytes; returns the hash of the complete file."""
+    """Append what follows the first `done` bytes to `part`; returns the complete file's hash."""
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={done}-"} if done else {})
     try:
         async with (

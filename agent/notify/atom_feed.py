@@ -19,31 +19,31 @@ if TYPE_CHECKING:
     from agent.notify.notice import Notice
 
 _ATOM = "http://www.w3.org/2005/Atom"
-_NAMES: Any = {None: _ATOM}  # the stubs have no default namespace
-_E: Any = ElementMaker(namespace=_ATOM, nsmap=_NAMES)
+_NAMESPACES: Any = {None: _ATOM}  # the type stubs do not allow a default namespace
+_element: Any = ElementMaker(namespace=_ATOM, nsmap=_NAMESPACES)
 _MAX_ENTRIES = 200
 """Maximum number of entries: feed readers poll before this many new ones are added."""
-_WAIT_S = 10.0  # seconds for another process to release the feed
+_LOCK_TIMEOUT_S = 10.0  # seconds for another process to release the feed
 
 
 def add_entry(path: Path, notice: Notice) -> None:
     """Add a notice at the top of a feed, unless it is already there. Raises `NotSent`."""
-    entry = _E.entry(
-        _E.title(xml_text(notice.subject)),
-        _E.id(f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, notice.id)}"),
-        _E.updated(notice.at.isoformat()),
-        _E.content(xml_text(notice.text or notice.subject)),
-        *([_E.link(href=xml_text(notice.url))] if notice.url else []),
+    entry = _element.entry(
+        _element.title(xml_text(notice.subject)),
+        _element.id(f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, notice.id)}"),
+        _element.updated(notice.at.isoformat()),
+        _element.content(xml_text(notice.text or notice.subject)),
+        *([_element.link(href=xml_text(notice.url))] if notice.url else []),
     )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(f"{path}.lock", timeout=_WAIT_S):
+        with FileLock(f"{path}.lock", timeout=_LOCK_TIMEOUT_S):
             feed = _read(path)
-            entries = feed.findall("entry", _NAMES)
-            ids = {existing.findtext("id", None, _NAMES) for existing in entries}
-            if entry.findtext("id", None, _NAMES) in ids:
+            entries = feed.findall("entry", _NAMESPACES)
+            ids = {existing.findtext("id", None, _NAMESPACES) for existing in entries}
+            if entry.findtext("id", None, _NAMESPACES) in ids:
                 return
-            for updated in feed.findall("updated", _NAMES):
+            for updated in feed.findall("updated", _NAMESPACES):
                 updated.text = notice.at.isoformat()
             feed.insert(feed.index(entries[0]) if entries else len(feed), entry)
             for old in entries[_MAX_ENTRIES - 1 :]:
@@ -57,14 +57,17 @@ def add_entry(path: Path, notice: Notice) -> None:
 
 
 def _read(path: Path) -> etree._Element:
-    """Read a feed; a missing file gives a new feed. Raises `NotSent`."""
+    """Read a feed; return a new one if the file does not exist. Raises `NotSent`."""
     if not path.exists():
         name = f"urn:uuid:{uuid.uuid4()}"
-        feed: etree._Element = _E.feed(
-            _E.title("Urchin"), _E.id(name), _E.updated(), _E.author(_E.name("Urchin"))
+        feed: etree._Element = _element.feed(
+            _element.title("Urchin"),
+            _element.id(name),
+            _element.updated(),
+            _element.author(_element.name("Urchin")),
         )
         return feed
-    # The file may come from anyone; its XML entities must not read other files.
+    # The file may come from anyone, so its XML entities must not read other files.
     parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_blank_text=True)
     try:
         feed = etree.fromstring(path.read_bytes(), parser)

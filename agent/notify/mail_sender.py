@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from agent.notify.notice import Attachment, Notice
 
 PASSWORD = "SMTP_PASSWORD"  # noqa: S105 - the variable's name
-_PORTS = {"smtp": 587, "smtps": 465}
-_FORM = "Use the format smtps://you@mail.example.org, with the password in SMTP_PASSWORD."
+_DEFAULT_PORTS = {"smtp": 587, "smtps": 465}
+_SMTP_URL_HINT = "Use the format smtps://you@mail.example.org, with the password in SMTP_PASSWORD."
 _TIMEOUT_S = 30.0  # seconds per reply from the mail server
 
 
@@ -49,14 +49,16 @@ class MailServer:
     def from_url(cls, url: str | None, environ: Mapping[str, str]) -> MailServer:
         """Parse `smtp[s]://user[:password]@host[:port][?from=ADDRESS]`. Raises `UsageError`."""
         if not url:
-            raise UsageError("no mail server is configured", hint=f"Set smtp-url. {_FORM}")
+            raise UsageError("no mail server is configured", hint=f"Set smtp-url. {_SMTP_URL_HINT}")
         try:
             parts = urlsplit(url)
-            port = parts.port or _PORTS.get(parts.scheme, 0)
+            port = parts.port or _DEFAULT_PORTS.get(parts.scheme, 0)
         except ValueError as error:
-            raise UsageError(f"smtp-url is not a valid address: {error}", hint=_FORM) from error
-        if parts.scheme not in _PORTS or not parts.hostname:
-            raise UsageError("smtp-url is not the address of a mail server", hint=_FORM)
+            raise UsageError(
+                f"smtp-url is not a valid address: {error}", hint=_SMTP_URL_HINT
+            ) from error
+        if parts.scheme not in _DEFAULT_PORTS or not parts.hostname:
+            raise UsageError("smtp-url is not the address of a mail server", hint=_SMTP_URL_HINT)
         user = unquote(parts.username or "")
         sender = next(iter(parse_qs(parts.query).get("from", [])), user)
         password = unquote(parts.password or "") or environ.get(PASSWORD, "")
@@ -68,7 +70,7 @@ class MailServer:
 
     @property
     def host_port(self) -> str:
-        """Host and port as the guard formats them, with an IPv6 address in brackets."""
+        """Host and port in the guard's format, with IPv6 addresses in brackets."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{host}:{self.port}"
 
@@ -124,7 +126,7 @@ async def send_mail(mail: EmailMessage, server: MailServer, proxy_url: str) -> N
 
 
 class _TemporaryRefusal(Exception):
-    """The server cannot accept the mail now."""
+    """The server is temporarily unable to accept the mail."""
 
 
 def _send(mail: EmailMessage, server: MailServer, proxy_url: str) -> None:
@@ -146,7 +148,7 @@ def _send(mail: EmailMessage, server: MailServer, proxy_url: str) -> None:
     except smtplib.SMTPNotSupportedError as error:
         raise NotSent(f"{server.host_port}: {error}") from error
     except (smtplib.SMTPException, OSError) as error:
-        # After the mail was submitted, a retry could deliver it twice.
+        # Once the mail has been submitted, a retry could deliver it twice.
         if handed_over:
             message = (
                 f"{server.host_port} disconnected; it may or may not have accepted the message"
@@ -160,7 +162,7 @@ def _send(mail: EmailMessage, server: MailServer, proxy_url: str) -> None:
 
 
 def _refusal(message: str, codes: Sequence[int]) -> Exception:
-    """Choose the error for a set of SMTP codes: 4xx is temporary."""
+    """Choose the error for a set of SMTP codes, of which 4xx are temporary."""
     is_temporary = all(400 <= code < 500 for code in codes)
     return _TemporaryRefusal(message) if is_temporary else NotSent(message)
 
@@ -187,7 +189,8 @@ class _Connection(smtplib.SMTP):
         """Start TLS if necessary, and log in if a user is set."""
         server = self._server
         self.ehlo_or_helo_if_needed()
-        # Nothing leaves this machine without TLS: `starttls` fails if the server lacks it.
+        # Nothing leaves this machine without TLS, as `starttls` fails if the server does not
+        # support it.
         if not server.secure and (self.has_extn("starttls") or not is_local(server.host)):
             self.starttls(context=certificates())
             self.ehlo()
@@ -196,7 +199,7 @@ class _Connection(smtplib.SMTP):
 
 
 def is_local(host: str, *kinds: AddressKind) -> bool:
-    """Return whether a host is this machine, or its address is one of `kinds`."""
+    """Return whether a host is this machine, or has an address of one of `kinds`."""
     try:
         return classify(host) in {AddressKind.LOOPBACK, *kinds}
     except ValueError:

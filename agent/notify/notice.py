@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file sent with a notice; `name` contains no folder."""
+    """A file sent with a notice; `name` does not include a folder."""
 
     name: str
     body: bytes = field(repr=False)
@@ -45,7 +45,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """The outcome of a notice for one target; `detail` is the reason if it was not `sent`.
+    """The outcome of sending a notice to one target; `detail` is the reason if it was not `sent`.
 
     "Sent" means that the next server or file has accepted it, not that anyone has read it.
     """

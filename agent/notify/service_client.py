@@ -1,4 +1,4 @@
-"""An HTTP client for services: through the guarded proxy, without redirects, with retries."""
+"""An HTTP client for services, with the guarded proxy and retries, but without redirects."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from browser.retries import SERVICE, TemporaryFailure, repeat
 if TYPE_CHECKING:
     from browser.net.egress import Egress
 
-# Too many requests, and unavailable: the request was not processed.
-_NOT_PROCESSED = frozenset({429, 503})
+# Too many requests, or unavailable: the request was not processed.
+_NOT_PROCESSED_STATUSES = frozenset({429, 503})
 # Server errors: the request may have been processed.
-_OUTCOME_UNKNOWN = frozenset({500, 502, 504})
+_UNKNOWN_OUTCOME_STATUSES = frozenset({500, 502, 504})
 
 
 class ServiceClient:
     """Calls one service; used with `async with`.
 
-    A call that must not happen twice is retried only if it was not processed: no connection, 429,
-    503.
+    A call that must not happen twice is retried only if it was certainly not processed: no
+    connection, or status 429 or 503.
     """
 
     def __init__(self, egress: Egress, *, timeout: float = 30.0) -> None:
@@ -33,7 +33,7 @@ class ServiceClient:
             transport=EgressTransport(egress.proxy_url),
             headers={"User-Agent": "urchin-research"},
             timeout=timeout,
-            follow_redirects=False,  # the user named one server, and no other may receive the text
+            follow_redirects=False,  # only the server that the user named may receive the text
         )
 
     async def __aenter__(self) -> Self:
@@ -48,9 +48,14 @@ class ServiceClient:
         """Make a call with httpx2's arguments and retries; return a response with any status.
 
         `repeatable` means that a second call is harmless. Raises `Refused` or `ConnectFailed` if
-        nothing was done, and `NotSent` if that is unknown or the service asks to wait too long.
+        the call had no effect, and `NotSent` if this is unknown or the service asks for too long a
+        wait.
         """
-        temporary = _NOT_PROCESSED | _OUTCOME_UNKNOWN if repeatable else _NOT_PROCESSED
+        temporary = (
+            _NOT_PROCESSED_STATUSES | _UNKNOWN_OUTCOME_STATUSES
+            if repeatable
+            else _NOT_PROCESSED_STATUSES
+        )
 
         async def attempt() -> httpx2.Response:
             try:
@@ -71,7 +76,7 @@ class ServiceClient:
         self, method: str, url: str, *, repeatable: bool, **request: Any
     ) -> httpx2.Response:
         parsed = httpx2.URL(url)
-        # Errors show only scheme and host: some services have the token in the path.
+        # Errors show only the scheme and host, as some services have the token in the path.
         origin = f"{parsed.scheme}://{parsed.netloc.decode()}"
         with typed_errors(origin):
             try:
@@ -88,7 +93,7 @@ class ServiceClient:
 def _requested_wait(response: httpx2.Response) -> float | None:
     """Return how many seconds a service asks to wait, from the header or JSON body, or None.
 
-    Telegram puts them under `parameters` in the body, Discord at the top level.
+    Telegram puts the number under `parameters` in the body, Discord at the top level.
     """
     seconds = retry_after(response.headers)
     if seconds is not None or "json" not in response.headers.get("content-type", ""):

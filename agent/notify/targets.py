@@ -44,17 +44,19 @@ if TYPE_CHECKING:
     from agent.options import Options
 
 Sender = Callable[[str, "Notice"], Awaitable[None]]
-"""Sends the notice to the target, given without its scheme. Errors become the outcome."""
+"""Sends a notice to a target, given without its scheme. Errors become the outcome."""
 
 SECRET = "WEBHOOK_SECRET"  # noqa: S105 - the variable's name
-_BASE64 = "whsec_"
+_BASE64_KEY_PREFIX = "whsec_"
 _WEBHOOK_TIMEOUT_S = 15.0
 """Timeout in seconds: a receiver should accept a notice before processing it."""
-_FORMS = "mailto:ADDRESS, https://…, desktop:, feed:FILE, or CHANNEL:WHERE"
-_DESKTOP_CHARS = 400
+_TARGET_FORMATS = "mailto:ADDRESS, https://…, desktop:, feed:FILE, or CHANNEL:WHERE"
+_MAX_DESKTOP_CHARS = 400
 """Maximum length of the text in characters; desktops truncate longer texts."""
-_DESKTOP_S = 10.0  # seconds for the desktop's notification command
-_MAC = "on run argv\ndisplay notification (item 2 of argv) with title (item 1 of argv)\nend run"
+_DESKTOP_TIMEOUT_S = 10.0  # seconds for the desktop's notification command
+_MAC_SCRIPT = (
+    "on run argv\ndisplay notification (item 2 of argv) with title (item 1 of argv)\nend run"
+)
 
 
 async def notify(
@@ -65,7 +67,7 @@ async def notify(
     environ: Mapping[str, str] | None = None,
     ways: Mapping[str, Sender] | None = None,
 ) -> tuple[Delivery, ...]:
-    """Deliver a notice to each target; a failure for one does not affect the others.
+    """Deliver a notice to each target; a failed delivery does not affect the others.
 
     `ways` are senders for other schemes, such as channels. Returns the outcomes in the order of
     the targets.
@@ -115,11 +117,13 @@ def _sender(
             return lambda notice: asyncio.to_thread(add_entry, path, notice)
         hint = "Use a path such as feed:/path/news.xml."
         raise UsageError(f"{rest!r} is not a feed file", hint=hint)
-    raise UsageError(f"{target!r} is not a valid notification target", hint=f"Use {_FORMS}.")
+    raise UsageError(
+        f"{target!r} is not a valid notification target", hint=f"Use {_TARGET_FORMATS}."
+    )
 
 
 def _egress_policy(options: Options, host_port: str) -> EgressPolicy:
-    """Allow only one `host:port`; it may be private because the user named it."""
+    """Allow only one `host:port`, which may be private because the user specified it."""
     return EgressPolicy(
         allow_hosts=(host_port,),
         deny_hosts=options.deny,
@@ -142,7 +146,8 @@ async def _mail(server: MailServer, to: Sequence[str], options: Options, notice:
         await send_mail(build_mail(notice, server.sender, to), server, egress.proxy_url)
 
 
-# Webhooks are signed as in standardwebhooks.com; most languages have libraries to check that.
+# Webhooks are signed as specified at standardwebhooks.com; most languages have libraries to verify
+# this.
 
 
 def _url_and_key(url: str, environ: Mapping[str, str]) -> tuple[str, bytes]:
@@ -167,11 +172,13 @@ def _url_and_key(url: str, environ: Mapping[str, str]) -> tuple[str, bytes]:
         message = f"{variable} is not set; it is needed to sign notifications to {parsed.host}"
         raise UsageError(message, hint=f"`research keys set {variable}` stores it.")
     key = value.encode()
-    if value.startswith(_BASE64):
+    if value.startswith(_BASE64_KEY_PREFIX):
         try:
-            key = base64.b64decode(value.removeprefix(_BASE64), validate=True)
+            key = base64.b64decode(value.removeprefix(_BASE64_KEY_PREFIX), validate=True)
         except binascii.Error as error:
-            raise UsageError(f"a key that begins with {_BASE64} must continue in base64") from error
+            raise UsageError(
+                f"the part of a key after {_BASE64_KEY_PREFIX} must be base64"
+            ) from error
     return parsed.href.removesuffix(parsed.fragment), key
 
 
@@ -211,12 +218,12 @@ def sign(notice_id: str, body: bytes, key: bytes, *, at: int | None = None) -> d
 
 
 async def _show_on_desktop(environ: Mapping[str, str], notice: Notice) -> None:
-    """Show a notice on the desktop. Raises `NotSent` if there is no desktop, or if that fails."""
+    """Show a notice on the desktop. Raises `NotSent` if there is no desktop, or on failure."""
     text = notice.text
-    if len(text) > _DESKTOP_CHARS:
-        text = f"{text[: _DESKTOP_CHARS - 1]}…"
+    if len(text) > _MAX_DESKTOP_CHARS:
+        text = f"{text[: _MAX_DESKTOP_CHARS - 1]}…"
     if sys.platform == "darwin":
-        command = ["osascript", "-e", _MAC, "--", notice.subject, text]
+        command = ["osascript", "-e", _MAC_SCRIPT, "--", notice.subject, text]
     else:
         program = shutil.which("notify-send", path=environ.get("PATH"))
         if program is None:
@@ -231,7 +238,7 @@ async def _show_on_desktop(environ: Mapping[str, str], notice: Notice) -> None:
         env=dict(environ),
     )
     try:
-        async with asyncio.timeout(_DESKTOP_S):
+        async with asyncio.timeout(_DESKTOP_TIMEOUT_S):
             _, stderr = await process.communicate()
     except TimeoutError as error:
         process.kill()

@@ -22,7 +22,7 @@ NUDGE = (
     "[Note: you have not searched or read anything yet, so this answer has no source. Call a tool "
     "now, such as {call}.]"
 )
-"""Sent once, if the model answers without a call while nothing was read."""
+"""Sent once, if the model answers without a call before anything was read."""
 UNREAD_RESULTS_NOTE = (
     "[Note: the search found pages, and you read none. Read the most promising ones or search in "
     "other words before you give up.]"
@@ -32,7 +32,7 @@ PLAN_SPENT = (
     "[Note: the plan was for {steps} rounds, and you have used two more. Answer now from what you "
     "have read; look for something else only if there is no answer without it.]"
 )
-"""Sent once if a loop takes more steps than its plan."""
+"""Sent once if a loop takes more steps than planned."""
 CUT = "[Note: your reply was cut off at its length limit. Write all of it again, shorter.]"
 """Sent once after a reply that was cut off."""
 NESTED = (
@@ -53,7 +53,7 @@ class ToolLines(Protocol):
     """A set of tools that can produce its own description."""
 
     def lines(self) -> list[str]:
-        """Describe the tools, one per line; grouped tools are only named."""
+        """Describe the tools, one per line; for grouped tools, return only their names."""
 
     def names(self) -> list[str]:
         """Name the tools of each group, one line per group."""
@@ -124,15 +124,15 @@ _TOOLS = """## Tools
 _MORE_FUNCTIONS = """## More tools
 Called through the function CALL_TOOL; call one to see its details. `?` marks an optional field.
 """
-_FORMS = "Tools; `?` marks an optional field:"
+_TOOL_DETAILS_HEADING = "Tools; `?` marks an optional field:"
 
 
 class Guides:
-    """The help that a conversation has not been given yet: guides, and the forms of grouped tools.
+    """The help that a conversation has not received yet: guides, and details of grouped tools.
 
     Help that is already in its system prompt is omitted. `groups` are the run's tool groups, as
-    `ToolLines.groups` describes them. `tools` are the names that are also recognised as calls in
-    the tags of other protocols.
+    `ToolLines.groups` describes them. `tools` are the tool names that are also recognised in other
+    protocols' tags.
     """
 
     def __init__(
@@ -151,30 +151,30 @@ class Guides:
         }
 
     def after(self, results: Sequence[Observation]) -> str:
-        """Return the help for these results that has not been given yet; "" if there is none."""
+        """Return the help for these results that was not given yet; "" if there is none."""
         successful = [result for result in results if not result.failed]
         names = [name for name in self._remaining if any(map(_GUIDE_CONDITIONS[name], successful))]
         texts = [self._remaining.pop(name) for name in names]
-        # A failed call counts: it may have failed because the model did not know its form.
+        # Failed calls count too: they may have failed because the model did not know the details.
         called = {result.tool for result in results}
         for name, group in list(self._groups.items()):
             guide = _GUIDE_BY_GROUP.get(name)
             if guide in names or (guide != BROWSING and not called.isdisjoint(group["tools"])):
-                texts.append("\n".join([_FORMS, *self._groups.pop(name)["lines"]]))
+                texts.append("\n".join([_TOOL_DETAILS_HEADING, *self._groups.pop(name)["lines"]]))
         return "\n\n".join(f"<guide>\n{text}\n</guide>" for text in texts)
 
 
 _GUIDE_BY_GROUP = {_BROWSER: BROWSING, _COMPUTING: EXTRACTION}
-"""Tool groups that come with a guide."""
+"""Maps tool groups to the guides that come with them."""
 _GUIDE_CONDITIONS: dict[str, Callable[[Observation], bool]] = {
     BROWSING: lambda result: result.tool in _LIVE_PAGE_TOOLS,
-    CITING: lambda result: _names_passages(result.web) or result.tool == "OPEN",
+    CITING: lambda result: _has_passage_ids(result.web) or result.tool == "OPEN",
     EXTRACTION: lambda result: any(line.count("|") > 2 for line in result.web.splitlines()),
     MEMORY: lambda result: result.tool in _MEMORY_TOOLS,
     RESEARCH: lambda result: result.tool == "WEB_SEARCH",
 }
 
 
-def _names_passages(web: str) -> bool:
+def _has_passage_ids(web: str) -> bool:
     """Return whether a line begins with a passage id: `S3¶12`."""
     return any(line[:1] == "S" and "¶" in line.partition(" ")[0] for line in web.splitlines())

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 FILE: Final = "SKILL.md"
 MAX_NAME_CHARS, MAX_DESCRIPTION_CHARS = 64, 1_024
-"""Characters, as in the SKILL.md format of other programs."""
+"""Maximum lengths in characters, as in the SKILL.md format of other programs."""
 MAX_SKILL_BYTES: Final = 131_072
 """Maximum size in bytes of a file that is read, as in the reference engine."""
 MAX_SKILLS, MAX_FILES, MAX_LISTED = 100, 50, 12
@@ -50,7 +50,7 @@ class Skill:
     def read(self, file: str = "") -> str:
         """Read a file of the skill, or SKILL.md without front matter; raises `ToolError`."""
         path = (self.folder / (file or FILE)).resolve()
-        # A symlink or `..` must not lead out of the skill's folder to other files of the user.
+        # A symlink or `..` must not lead out of the skill's folder to the user's other files.
         if not path.is_relative_to(self.folder.resolve()) or not path.is_file():
             raise ToolError(f"the skill {self.name!r} has no file {file!r}")
         text = _read(path)
@@ -58,7 +58,7 @@ class Skill:
 
 
 def find_skills(folders: Iterable[tuple[Path, Owner]]) -> list[Skill]:
-    """Find the skills in and directly below these folders; if names clash, the first is used."""
+    """Find the skills in and directly below these folders; the first one of each name is used."""
     found: dict[str, Skill] = {}
     for folder, owner in folders:
         paths = [folder / FILE, *sorted(folder.glob(f"*/{FILE}"))[:MAX_SKILLS]]
@@ -71,7 +71,7 @@ def find_skills(folders: Iterable[tuple[Path, Owner]]) -> list[Skill]:
 def _skill(path: Path, root: Path, owner: Owner) -> Skill:
     try:
         if not path.resolve().is_relative_to(root.resolve()):
-            raise ToolError("it is a link that leads out of the skills folder")
+            raise ToolError("the path leads out of the skills folder through a link")
         fields = _split(_read(path))[0]
     except (ToolError, UsageError) as error:
         return Skill(path.parent.name, "", path.parent, owner, str(error))
@@ -110,7 +110,7 @@ def _split(text: str) -> tuple[Mapping[str, Any], str]:
 
 
 def choose_skills(skills: Sequence[Skill], question: str) -> list[Skill]:
-    """Choose the skills to list in a prompt, those that share most words with the question first.
+    """Choose the skills to list in a prompt, beginning with those most similar to the question.
 
     A project's skill is listed only if it shares a word with the question.
     """

@@ -1,4 +1,4 @@
-"""The text protocol between the loop and a model: tool tags, thoughts, tool results."""
+"""The text protocol between the loop and a model: tool tags, thoughts and tool results."""
 
 from agent.protocol.call_results import format_results
 from agent.protocol.loose_json import loose_object

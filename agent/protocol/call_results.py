@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 MAX_RESULT_UNITS = 3_000
 """Length in UTF-16 units above which a result's JSON is cut, unless the tool has another limit."""
 CUT_TEXT_UNITS = 2_500
-"""Length in UTF-16 units to which the strings in such a result are first cut."""
+"""Length to which the strings in such a result are initially cut, in UTF-16 units."""
 _MAX_INT_BITS = 1024
-"""Larger integers are infinite in JavaScript."""
+"""Maximum number of bits in an integer; larger ones are infinite in JavaScript."""
 _CUT_MARK = "…[truncated]"
 DEFAULT_HINT = "Tool failed. Try a different approach."
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_LONE_SURROGATE_RE = re.compile("[\ud800-\udfff]")
 
 
 class Caller(Protocol):
@@ -55,11 +55,11 @@ def format_results(results: Sequence[Observation]) -> str:
 
 
 def capped_json(data: Any) -> str:
-    """Serialise as valid JSON within `MAX_RESULT_UNITS`; long strings are cut until it fits."""
+    """Serialise as valid JSON within `MAX_RESULT_UNITS`, cutting long strings until it fits."""
     text = to_json(data)
     if js.length(text) <= MAX_RESULT_UNITS:
         return text
-    # Many strings of medium length may be too long together, so the limit is halved until all fit.
+    # Many medium strings together may be too long, so the limit is halved until everything fits.
     limit = CUT_TEXT_UNITS
     while limit > 0:
         shorter = to_json(cut_texts(data, limit))
@@ -70,7 +70,7 @@ def capped_json(data: Any) -> str:
 
 
 def cut_texts(data: Any, limit: int) -> Any:
-    """Cut strings in JSON data to `limit` UTF-16 units, and lists to a fiftieth as many items."""
+    """Cut strings in JSON data to `limit` UTF-16 units, and lists to `limit` / 50 items."""
     if isinstance(data, str) and js.length(data) > limit:
         return js.cut(data, limit) + _CUT_MARK
     if isinstance(data, Mapping):
@@ -82,10 +82,10 @@ def cut_texts(data: Any, limit: int) -> Any:
 
 
 def to_json(data: Any) -> str:
-    """Serialise as JavaScript does: compact, with `1` for `1.0`, and index-like keys first.
+    """Serialise in JavaScript's format: compact, with `1` for `1.0`, and index-like keys first.
 
-    Functions and numbers that are not finite in JavaScript become null, as does data that is nested
-    too deeply or contains itself.
+    Functions, numbers that are not finite in JavaScript, and data that is nested too deeply or
+    contains itself become null.
     """
     pieces: list[str] = []
     try:
@@ -123,4 +123,4 @@ def _write(data: Any, pieces: list[str]) -> None:
 
 def _quoted(text: str) -> str:
     quoted = json.dumps(text, ensure_ascii=False)
-    return _LONE_SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}", quoted)
+    return _LONE_SURROGATE_RE.sub(lambda m: f"\\u{ord(m[0]):04x}", quoted)

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 MAX_CODE: Final = 8_000
-"""Maximum length in characters of a Python call that is parsed; a call has a few hundred."""
+"""Maximum length of Python code that is parsed as calls, in characters; a call has a few hundred.
+"""
 _NAMES, _ARGUMENTS = ("name", "tool", "tool_name"), ("arguments", "parameters", "args", "input")
 FIELD = re.compile(r"<(\w+)>(.*?)</\1>", re.DOTALL)
 CALL_TOOL: Final = "CALL_TOOL"
@@ -37,14 +38,14 @@ CALL_TOOL_SPEC: Final[dict[str, Any]] = {
         },
     },
 }
-"""The function that a model uses to call tools that are not functions themselves."""
+"""The function through which a model calls tools that are not functions themselves."""
 
 
 class Form(NamedTuple):
     """A call format: its name, the patterns of its beginning and end, and its argument format.
 
-    A format that can appear inside another one comes first. Text that contains such a format is not
-    an answer.
+    Formats that can appear inside others are listed first. Text that contains one of these formats
+    is not an answer.
     """
 
     name: str
@@ -68,7 +69,7 @@ def read_json(text: str, names: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def _read_call(row: Any) -> tuple[str, str] | None:
-    """Read a call in JSON with its arguments in one field; returns the name and the arguments."""
+    """Read a JSON call whose arguments are in one field; returns the name and the arguments."""
     if isinstance(row, dict) and isinstance(row.get("function"), dict):
         row = row["function"]
     if not isinstance(row, dict):
@@ -83,9 +84,9 @@ def _read_call(row: Any) -> tuple[str, str] | None:
 
 
 def _read_flat_call(row: Any, names: Mapping[str, str]) -> tuple[str, str] | None:
-    """Read a call with its arguments next to its name: `{"tool": "READ", "url": "…"}`.
+    """Read a JSON call whose arguments are next to its name: `{"tool": "READ", "url": "…"}`.
 
-    In the field `name`, the case must match, since other data may be called `read`.
+    In a `name` field, the case must match, since other data may be named `read`.
     """
     if not isinstance(row, dict):
         return None
@@ -96,11 +97,11 @@ def _read_flat_call(row: Any, names: Mapping[str, str]) -> tuple[str, str] | Non
     return names[row[key].casefold()], json.dumps(fields, ensure_ascii=False)
 
 
-_ELEMENT_NAME = re.compile(
+_ELEMENT_NAME_RE = re.compile(
     r"(?:<?invoke\s+name|<function)\s*=\s*[\"']?([\w.-]+)|<tool_name>\s*([\w.-]+)"
     r"|\A\s*(?:<tool_call>)?\s*([\w.-]+)\s*(?=<arg_key>)"
 )
-_PARAMETER = re.compile(
+_PARAMETER_RE = re.compile(
     r"<parameter(?:\s+name)?\s*=\s*[\"']?([\w.-]+)[^>]*>(.*?)(?:</parameter>|(?=<parameter)|\Z)"
     r"|<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)(?:</arg_value>|\Z)",
     re.DOTALL,
@@ -108,11 +109,13 @@ _PARAMETER = re.compile(
 
 
 def read_elements(text: str, names: Mapping[str, str]) -> list[tuple[str, str]]:  # noqa: ARG001
-    """Read a call as elements, its parameters as elements or as JSON."""
-    if (named := _ELEMENT_NAME.search(text)) is None:
+    """Read a call written as XML-like elements, with its parameters as elements or JSON."""
+    if (named := _ELEMENT_NAME_RE.search(text)) is None:
         return []
     name, rest = next(filter(None, named.groups())), text[named.end() :]
-    fields = {m[1] or m[3].strip(): (m[2] or m[4] or "").strip() for m in _PARAMETER.finditer(rest)}
+    fields = {
+        m[1] or m[3].strip(): (m[2] or m[4] or "").strip() for m in _PARAMETER_RE.finditer(rest)
+    }
     fields = fields or dict(FIELD.findall(rest.partition("<parameters>")[2]))
     return [(name, json.dumps(fields or loose_object(rest), ensure_ascii=False))]
 
@@ -120,18 +123,18 @@ def read_elements(text: str, names: Mapping[str, str]) -> list[tuple[str, str]]:
 _NAME_PREFIXES = frozenset(
     "function functions call to json commentary assistant default_api tool".split()
 )
-_TOKENS = re.compile(r"<\|[^|>]*\|>|\[(?:ARGS|TOOL_CALLS)\]|\[CALL_ID\]\w*")
+_SPECIAL_TOKENS_RE = re.compile(r"<\|[^|>]*\|>|\[(?:ARGS|TOOL_CALLS)\]|\[CALL_ID\]\w*")
 
 
 def tool_name(text: str, names: Mapping[str, str] | None = None) -> str:
-    """Return a tool's name without the parts that servers add: `functions.READ:0`."""
-    words = re.findall(r"[\w-]+", _TOKENS.sub(" ", text))
+    """Return a tool's name without the parts that servers add, as in `functions.READ:0`."""
+    words = re.findall(r"[\w-]+", _SPECIAL_TOKENS_RE.sub(" ", text))
     found = next((word for word in words if word.casefold() not in _NAME_PREFIXES), text)
     return (names or {}).get(found.casefold(), found)
 
 
 def read_named(text: str, names: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Read a name with JSON after it: `functions.READ:0<|…|>{…}`, `call:READ{url:<|"|>…}`."""
+    """Read a name followed by JSON: `functions.READ:0<|…|>{…}`, `call:READ{url:<|"|>…}`."""
     calls = []
     for part in text.split("[TOOL_CALLS]"):
         head, brace, body = part.replace('<|"|>', '"').replace("<escape>", '"').partition("{")
@@ -151,7 +154,7 @@ def read_python(text: str, names: Mapping[str, str]) -> list[tuple[str, str]]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # for `"\d"`
-            body = ast.parse(_TOKENS.sub("", text)[:MAX_CODE].strip()).body
+            body = ast.parse(_SPECIAL_TOKENS_RE.sub("", text)[:MAX_CODE].strip()).body
         nodes = [statement.value for statement in body if isinstance(statement, ast.Expr)]
         if len(nodes) == 1 and isinstance(nodes[0], ast.List):
             nodes = nodes[0].elts

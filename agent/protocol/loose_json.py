@@ -1,4 +1,4 @@
-"""Parses JSON as models write it: in a code fence, inside text, or with wrong quotes and commas."""
+"""Parses JSON from models: in a code fence, surrounded by text, or with wrong quotes and commas."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 from agent import jsvalues as js
 
-_FENCE = re.compile(r"```(?:json)?\s*")
+_FENCE_RE = re.compile(r"```(?:json)?\s*")
 
 
 def loose_json(text: str) -> Any | None:
     """Parse `text` as JSON, or the object from its first to its last brace; None if both fail."""
-    plain = js.trim(_FENCE.sub("", text))
+    plain = js.trim(_FENCE_RE.sub("", text))
     start, end = plain.find("{"), plain.rfind("}")
     for candidate in (plain, plain[start : end + 1] if 0 <= start < end else ""):
         try:
@@ -24,7 +24,7 @@ def loose_json(text: str) -> Any | None:
 
 
 def loose_object(text: str) -> dict[str, Any]:
-    """Parse the JSON object that follows the thoughts in `text`; empty if there is none."""
+    """Parse the JSON object after the thoughts in `text`; empty if there is none."""
     value = loose_json(text.rpartition("<</THINK>>")[2])
     return value if isinstance(value, dict) else {}
 

@@ -1,8 +1,8 @@
-"""Native function calls: converts a model's calls to tool tags, and the conversation back.
+"""Native function calls: converts a model's calls to tool tags, and conversations back to calls.
 
-Whatever the transport, a reply is a single text, so all replies are recorded, replayed and parsed
-in the same way. A model with native function calling gets the conversation in its native format,
-which is generated from that text.
+Regardless of the transport, a reply is stored as a single string, so all replies are recorded,
+replayed and parsed in the same way. For a model with native function calling, the conversation is
+converted from these strings to its native format.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 _RESULT_HEADER = "\n[Tool result for "
 _SHARED_RESULT_NOTE = "(given with the first result)"
 _DEFAULT_FIELD = "input"
-"""The field for a parameter that is not a JSON object, if the tool is unknown."""
+"""The field for a parameter that is not a JSON object if the tool is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class NativeCall:
     """A call in native format; its id is derived from its position in the conversation."""
 
-    # Nine letters and digits: Mistral's API accepts no other length.
+    # Nine letters and digits, the only length that Mistral's API accepts.
     id: str
     name: str
     arguments: dict[str, Any]
@@ -67,7 +67,7 @@ def _called_tool(name: str, arguments: str) -> tuple[str, str]:
 
 
 def as_turns(messages: Sequence[Message], tools: Sequence[dict[str, Any]]) -> list[NativeTurn]:
-    """Convert a conversation to native format; without `tools`, the text is unchanged.
+    """Convert a conversation to native format; without `tools`, its text is left unchanged.
 
     The results of a turn's calls are in the message after it; calls without results remain text.
     Tools that are not functions are called through CALL_TOOL.
@@ -90,7 +90,7 @@ def as_turns(messages: Sequence[Message], tools: Sequence[dict[str, Any]]) -> li
 
 
 def _first_fields(tools: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """Return each tool's first field, which takes a parameter that is not a JSON object."""
+    """Return each tool's first field, which receives parameters that are not JSON objects."""
     functions = [tool["function"] for tool in tools]
     return {
         f["name"]: next(iter(f["parameters"].get("properties", {})), _DEFAULT_FIELD)
@@ -114,7 +114,7 @@ def _calls(index: int, text: str, fields: Mapping[str, str]) -> tuple[NativeCall
 def _split_results(message: Message, calls: tuple[NativeCall, ...]) -> NativeTurn:
     """Split a message into call results.
 
-    If the message was cut to fit the window, the first call gets the entire text.
+    If the message was cut to fit the context window, the first call gets the entire text.
     """
     if not calls:
         return NativeTurn("user", message.content, message.images)

@@ -1,6 +1,6 @@
-"""`research audit`: checking a draft against the pages that it cites.
+"""`research audit`: checks a draft against the pages that it cites.
 
-An audit is a run whose answer is the draft: the cited pages are read and saved, each sentence is
+An audit is a run with the draft as its answer: the cited pages are read and saved, each sentence is
 checked as in any answer, and the report is shown and exported as usual.
 """
 
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from agent.types import Passage, Report, Verdict
 
 MAX_CLAIMS_AT_ONCE: Final = 10
-"""Maximum number of claims in one request to the judge; a long answer has about as many."""
+"""Maximum number of claims in one request to the judge, about as many as a long answer has."""
 
 _RANKED_PASSAGES: Final = 60
-"""Number of passages searched for the nearest one on another page; the cited page's passages rank
-first.
+"""Number of most similar passages among which one on another page is sought; passages of the cited
+page rank first.
 """
 _CLAIM_PREFIX_CHARS: Final = 24
 """Number of characters of a claim used to find its paragraph; citation markers come after them."""
@@ -57,7 +57,7 @@ async def audit(
     config: bool = False,
     **flags: Unpack[Flags],
 ) -> Report:
-    """Audit a draft; `flags` are those of `research`, `service` overrides addresses of `SERVICES`.
+    """Audit a draft; takes the flags of `research`. `service` overrides addresses in `SERVICES`.
 
     Raises `UsageError` if the draft cannot be read, or none of its citations can be looked up.
     """
@@ -71,7 +71,7 @@ async def audit(
 
 
 class Audit(Run):
-    """The audit of one draft; `addresses` are those from `SERVICES`. Errors end it like any run."""
+    """The audit of one draft; `addresses` maps services to URLs. Errors become a failed report."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class Audit(Run):
         addresses: Mapping[str, str],
     ) -> None:
         super().__init__(services, model)
-        services.evidence.question = ""  # a draft answers no question
+        services.evidence.question = ""  # a draft does not answer a question
         self._draft = draft
         self._addresses = addresses
         self._requests = 0
@@ -91,7 +91,7 @@ class Audit(Run):
         context, evidence = services.context, services.evidence
         services.write_start(self._model.name, services.folder.id, work="audit")
 
-        # Read what the draft cites.
+        # Read the cited pages.
         opened = open_web(services.options, services.environ, services.record)
         web = context.web = await stack.enter_async_context(opened)
         checker = ReferenceChecker(context, web, self._addresses)
@@ -131,10 +131,10 @@ class Audit(Run):
     async def _find_elsewhere(
         self, judge: ClaimJudge, checked: CheckedAnswer
     ) -> dict[str, Verdict]:
-        """Find another page that supports each sentence that its own pages do not support.
+        """Find another page for each sentence that is not supported by the pages that it cites.
 
-        Returns the verdicts by sentence. Code decides if the nearest page contains the words;
-        otherwise the judge decides.
+        Returns the verdicts by sentence. If the most similar page contains the sentence's words,
+        code decides; otherwise the judge does.
         """
         evidence, found = judge.evidence, {}
         near = await asyncio.to_thread(_nearest_on_other_pages, checked, evidence)
@@ -174,9 +174,10 @@ def _unread_sentences(checked: CheckedAnswer) -> set[str]:
 
 
 def _nearest_on_other_pages(checked: CheckedAnswer, evidence: Evidence) -> dict[str, list[Passage]]:
-    """Find, for each unsupported sentence, the nearest page that it does not cite.
+    """Find the most similar uncited page for each unsupported sentence.
 
-    Returns that page's nearest passages by sentence. Sentences without a citation are left out.
+    Returns that page's most similar passages, by sentence. Sentences without a citation are
+    omitted.
     """
     unread, found = _unread_sentences(checked), {}
     urls = {source.n: source.url for source in checked.sources}
@@ -197,7 +198,7 @@ def _nearest_on_other_pages(checked: CheckedAnswer, evidence: Evidence) -> dict[
 def _with_other_pages(
     checked: CheckedAnswer, elsewhere: Mapping[str, Verdict], evidence: Evidence
 ) -> CheckedAnswer:
-    """Add to each sentence the other page that supports it; adapt verdicts to a draft."""
+    """Add any other page that supports a sentence, and adjust the verdicts for a draft."""
     sources = SourceList(checked.sources)
     unread, sentences = _unread_sentences(checked), []
     for sentence in checked.sentences:

@@ -8,7 +8,7 @@ from agent.keyless.ranking import split_candidates
 
 
 def clear_page_caches() -> None:
-    """Drop the cached pages of a finished run: in a server, thousands would otherwise accumulate.
+    """Drop a finished run's cached pages, which would otherwise accumulate in a server.
 
     Active runs refill the caches.
     """

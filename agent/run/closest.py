@@ -1,4 +1,4 @@
-"""Selects the passages that are relevant to the question, for a report without an answer."""
+"""Selects passages that are relevant to the question, for reports without an answer."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 MAX_CLOSEST: Final = 5
 """Maximum number of passages shown when there is no answer."""
 MAX_CHARS: Final = 500
-"""Maximum number of characters per passage. Of 132 questions over closed webs, the first three
-passages contain 99 answers, and 96 with no more than three sentences each."""
+"""Maximum number of characters per passage. For 132 questions over closed webs, the first three
+passages contain 99 answers, or 96 if cut to three sentences each.
+"""
 MAX_SENTENCES: Final = 12
 """Maximum number of sentences per passage; fewer if they do not fit."""
 MIN_SHARE: Final = 0.25
@@ -29,7 +30,7 @@ relevant.
 
 
 def add_closest(report: Report, text: str, evidence: Evidence) -> None:
-    """Add passages relevant to the question: those cited by `text`, then the nearest ones."""
+    """Add passages relevant to the question: first those that `text` cites, then similar ones."""
     question, sources = report.question, SourceList(report.sources)
     wanted = frozenset(content_words(question))
     nearest = evidence.search(question, 2 * MAX_CLOSEST) if wanted else []
@@ -54,7 +55,7 @@ def add_closest(report: Report, text: str, evidence: Evidence) -> None:
 
 
 def _shorten(passage: Passage, sentence: str) -> str:
-    """Return the passage, or as many of its sentences around one as `MAX_CHARS` allows."""
+    """Return the passage or, if it is too long, the part around a sentence that fits."""
     if len(passage.text) <= MAX_CHARS:
         return passage.text
     for most in range(MAX_SENTENCES, 1, -1):

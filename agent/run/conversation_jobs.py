@@ -5,10 +5,10 @@ measured every turn, a summary is written every third turn, the profile is exten
 turn, and turns past the fortieth are condensed. Skills are scored every tenth turn, and proposed
 every seventh if the answer was verified.
 
-A job sees the user's messages and the answers, never a page or a tool result. New skills are
-proposed only from the user's messages and the names of the tools, never from an answer: they
-outlive the run, and an answer may contain text from the web. Each job is recorded, so that another
-process can complete the remaining ones.
+A job sees the user's messages and the answers, but never pages or tool results. New skills are
+proposed only from the user's messages and the names of the tools, never from answers, because
+skills outlive the run, and an answer may contain text from the web. The start and end of each job
+are recorded, so that another process can run the remaining jobs.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ Skill = dict[str, Any]
 Thumb = Literal["up", "down"]
 
 JOB_BEGUN_EVENT: Final = "job.begun"
-"""Recorded first by jobs that are not idempotent, so that a repeated job knows what it has already
-done.
+"""Recorded first by jobs that are not idempotent, so that a job that is run again knows what it has
+already done.
 """
 JOB_DONE_EVENT: Final = "job.done"
 COUNTER: Final = "_convCount"
 """Key of the counter of answered questions, as in the reference engine."""
 COUNT, SIGNAL = "count", "weigh"
-"""Jobs that need no model, by their names in the journal."""
+"""Names in the journal of the jobs that do not need a model."""
 SUMMARY, PROFILE, CONDENSED = "summary", "profile", "condense"
 EVALUATE, PROPOSE = "evaluate", "propose"
-"""Jobs that ask a model: the names of their prompts and of their places in the journal."""
+"""Jobs that ask a model; each is also the name of its prompt and of its place in the journal."""
 
 # The reference engine's limits, in turns and UTF-16 units. The configurable limits are in
 # `agent.limits`.
@@ -65,8 +65,7 @@ SUMMARY_TURNS, SUMMARY_UNITS = 10, 2_000
 PROFILE_TURNS, PROFILE_UNITS = 6, 300
 CONDENSE_UNITS, FALLBACK_UNITS = 300, 200
 EVALUATED_TURNS, OWN_TURNS, TURN_UNITS = 10, 8, 400
-# The reference engine's weights for signals of satisfaction, and the bounds of their sum for one
-# turn.
+# The reference engine's weights for satisfaction signals, and the limits on their sum for one turn.
 COMPLAINT, PRAISE = -15, 10
 FIRST_WITHOUT_PRAISE, LONG_CONVERSATION = -3, 5
 FIRST_TURNS, LONG_TURNS = 2, 8
@@ -83,14 +82,14 @@ MONTH_MS = 30 * 24 * 60 * 60 * 1000
 MAX_PROPOSED_SKILLS: Final = 2
 """Maximum number of skills from one run; more would only retell the run."""
 MAX_REPHRASED_INSIGHTS: Final = 8
-"""Maximum number of insights that a model rephrases at once; later runs do the others."""
-_COMPLAINTS = re.compile(
+"""Maximum number of insights that a model rephrases at once; later runs rephrase the others."""
+_COMPLAINT_RE = re.compile(
     r"\bno\b.*\bwrong\b|\bstop\b.*\bdoing\b|\bdon'?t\b.*\bdo that\b|\bnot what i\b"
     r"|\bi didn'?t ask\b|\btry again\b|\bincorrect\b|\bwrong\b|\bnot helpful\b|\buseless\b"
     r"|\bno[,.]?\s*(?:that|this) is|\bactually[,.]?\s*(?:i|it|the)\b",
     re.ASCII,
 )
-_PRAISE = re.compile(
+_PRAISE_RE = re.compile(
     r"\b(?:thanks?|perfect|great|exactly|nice|awesome|good job|love it|nailed it)\b", re.ASCII
 )
 _ASKS_WHAT_IS_WRONG_RE = re.compile(r"\bwhat(?:'s| is| went| goes)\s+(?:\w+\s+)?wrong\b", re.ASCII)
@@ -102,8 +101,8 @@ class FinishedTurn:
     """A conversation that ends with the new question and its answer.
 
     `messages` is the length of the model's conversation without the answer. `given_skills` are the
-    skills in its prompt. `tainted` says that the run read the web, so the answer may contain text
-    from it. `tools` lists the successful tools in order. `verified` says that every sentence was
+    skills in its prompt. `tainted` means that the run read the web, so the answer may contain text
+    from it. `tools` lists the successful tools in order. `verified` means that every sentence was
     supported, so skills may be proposed.
     """
 
@@ -117,21 +116,21 @@ class FinishedTurn:
 
 @dataclass(frozen=True, slots=True)
 class JobProgress:
-    """The jobs that have started, with the data of their events, and those that are done."""
+    """The jobs that have started, with the data of their events, and the jobs that are done."""
 
     begun: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     done: frozenset[str] = frozenset()
 
     @classmethod
     def from_events(cls, events: Iterable[Event]) -> JobProgress:
-        """Read the progress from the events after the end of a run."""
+        """Read the progress from the events recorded after the end of a run."""
         jobs = [(e.type, e.place.partition("/")[2], e.data) for e in events]
         begun = {name: data for kind, name, data in jobs if kind == JOB_BEGUN_EVENT}
         return cls(begun, frozenset(name for kind, name, _ in jobs if kind == JOB_DONE_EVENT))
 
 
 def job_place(name: str) -> str:
-    """Return the place of a job in the record."""
+    """Return a job's place in the journal."""
     return f"{AFTER}/{name}"
 
 
@@ -139,8 +138,8 @@ def job_place(name: str) -> str:
 class ConversationJobs:
     """Runs the jobs of one turn.
 
-    `now_ms` is the clock, in milliseconds. Without `ask`, only the jobs that need no language model
-    are run. `progress` lists the jobs that an earlier process did.
+    `now_ms` is the clock, in milliseconds. Without `ask`, only the jobs that do not need a language
+    model are run. `progress` lists the jobs that an earlier process started or completed.
     """
 
     memory: Memory
@@ -205,9 +204,9 @@ class ConversationJobs:
         return count
 
     async def _begin(self, name: str, time_field: str) -> list[Skill]:
-        """Record that a job starts; returns the skills that it has not changed yet.
+        """Record that a job has started; returns the skills that the job has not changed yet.
 
-        A skill that it changed has the run's time in `time_field`.
+        In a skill that the job has changed, `time_field` contains the time of the run.
         """
         skills: list[Skill] = await asyncio.to_thread(self.memory.skills)
         if name in self.progress.begun:
@@ -232,9 +231,9 @@ class ConversationJobs:
         await asyncio.to_thread(self.memory.save, kinds.PROFILE, facts)
 
     async def _condense(self, ask: Ask | None, turn: FinishedTurn) -> None:
-        """Condense the turns after the watermark that are too old to be shown in full.
+        """Condense turns that are too old to be shown in full and were not condensed before.
 
-        Without a model, or if it fails, they are truncated to the newest text.
+        Without a model, or if it fails, only their newest text is kept.
         """
         conversation, limits = self.memory.conversation(self.session), self.memory.limits
         condensed, watermark = await asyncio.to_thread(conversation.condensed)
@@ -258,7 +257,7 @@ class ConversationJobs:
         await asyncio.to_thread(conversation.condense, js.cut(text, limits.condensed_units), end)
 
     async def _evaluate(self, ask: Ask, turn: FinishedTurn) -> None:
-        """Have a model score the skills in the prompt; average the scores, drop useless skills."""
+        """Have a model score the skills in the prompt; update their averages, drop useless ones."""
         known = await asyncio.to_thread(self.memory.skills)
         given = [skill for skill in known if skill.get("name") in turn.given_skills]
         if not given:
@@ -305,7 +304,8 @@ class ConversationJobs:
             instruction = _line(fields.get("instruction"), MAX_SKILL_CHARS)
             if name and instruction and name not in known:
                 proposed[name] = instruction
-        # A killed process may have added some of its skills; no skill is added twice.
+        # A process that was killed may already have added some of the skills, so skip existing
+        # ones.
         if PROPOSE in self.progress.begun:
             return
         self.record(JOB_BEGUN_EVENT, job_place(PROPOSE))
@@ -315,21 +315,21 @@ class ConversationJobs:
 
 
 def answered_count(memory: Memory) -> int:
-    """Return how many questions were answered; 0 if the stored counter is not a number."""
+    """Return the number of answered questions; 0 if the stored counter is not a number."""
     counted = js.to_string(memory.values(kinds.INTERNAL).get(COUNTER, "0"))
     return int(counted) if counted.isascii() and counted.isdigit() else 0
 
 
 def satisfaction(history: Sequence[Turn]) -> int:
-    """Measure the user's satisfaction by their newest message and the conversation's length.
+    """Estimate the user's satisfaction from their newest message and the conversation's length.
 
-    Returns points for the scores of the skills in the prompt. Only the newest message counts, so
-    each complaint counts once.
+    Returns points to add to the scores of the skills in the prompt. Only the newest message is
+    considered, so each complaint counts once.
     """
     own = _user_turns(history)
     message = own[-1].text.lower() if own else ""
-    complains = bool(_COMPLAINTS.search(_ASKS_WHAT_IS_WRONG_RE.sub("", message)))
-    praises = bool(_PRAISE.search(message))
+    complains = bool(_COMPLAINT_RE.search(_ASKS_WHAT_IS_WRONG_RE.sub("", message)))
+    praises = bool(_PRAISE_RE.search(message))
     total = COMPLAINT * complains + PRAISE * praises
     if len(history) <= FIRST_TURNS and not praises:
         total += FIRST_WITHOUT_PRAISE
@@ -339,7 +339,7 @@ def satisfaction(history: Sequence[Turn]) -> int:
 
 
 def feedback(memory: Memory, given: Iterable[str], thumb: Thumb) -> dict[str, int]:
-    """Rescore the skills in a run's prompt by the user's feedback; returns the scores by name."""
+    """Apply the user's feedback to the skills in a run's prompt; returns the new scores by name."""
     names = set(given)
     known = [skill for skill in memory.skills() if skill.get("name") in names]
     changed = [_rescored(skill, FEEDBACK_POINTS[thumb], "feedbackCount") for skill in known]
@@ -359,7 +359,7 @@ def _rescored(skill: Skill, delta: int, counter: str) -> Skill:
 
 
 def _rounded(number: float) -> int:
-    """Round half up, as scores have always been rounded; `round` rounds half to even."""
+    """Round half up, as all stored scores were; the built-in `round` rounds half to even."""
     return math.floor(number + 0.5)
 
 
@@ -382,7 +382,7 @@ def _line(text: Any, max_chars: int) -> str:
 
 
 async def word_insights(memory: Memory, model: Model) -> int:
-    """Have a model rephrase the newest insights and recommend actions; returns how many.
+    """Have a model rephrase the newest insights and add advice; returns the number rephrased.
 
     Raises `ModelError`.
     """

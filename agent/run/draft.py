@@ -1,9 +1,9 @@
-"""The draft of an audit: reading its text and references, and looking the references up.
+"""The draft of an audit: reads its text and references, and looks the references up.
 
 A draft is Markdown, HTML, Word, PDF or another document type that the reader supports, with links,
-footnotes, a numbered list of references, or pandoc's `[@key]`. A BibTeX file has only references.
-DOIs are looked up at Crossref, then at doi.org, since other agencies register DOIs too. Archived
-copies of dead pages come from the Wayback Machine.
+footnotes, a numbered list of references, or pandoc's `[@key]`. A BibTeX file contains only
+references. DOIs are looked up at Crossref, then at doi.org, since other agencies register DOIs too.
+Archived copies of dead pages come from the Wayback Machine.
 """
 
 from __future__ import annotations
@@ -41,35 +41,37 @@ if TYPE_CHECKING:
 
 
 READABLE_FORMATS: Final = "An audit reads Markdown, .docx, HTML, PDF and .bib."
-_URL = re.compile(r"https?://[^\s<>()\[\]\"|]*(?:\([^\s()]*\)[^\s<>()\[\]\"|]*)*")
-_DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+")
+_URL_RE = re.compile(r"https?://[^\s<>()\[\]\"|]*(?:\([^\s()]*\)[^\s<>()\[\]\"|]*)*")
+_DOI_RE = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+")
 _TRAILING_PUNCTUATION: Final = ".,;:!?'\"*_"
 """Characters after an address that belong to the sentence instead of the address."""
 # `[1] text`, `[^note]: text`, `1. text`.
 _KEYED_REFERENCE_RE = re.compile(r"^ {0,3}(?:\[\^?([\w:.-]+)\]:?|(\d{1,3})[.)])[ \t]+(\S.*)$")
-_BULLETS: Final = ("- ", "* ", "+ ", "• ")
-_LINK = re.compile(r"\[[^\[\]\n]*\]\(([^\s()]*(?:\([^\s()]*\)[^\s()]*)*)\)")
-_IN_BRACKETS = re.compile(rf"\(({_LINK.pattern}(?:(?:\s*[,;]\s*|\s+and\s+){_LINK.pattern})*)\)")
+_BULLET_PREFIXES: Final = ("- ", "* ", "+ ", "• ")
+_LINK_RE = re.compile(r"\[[^\[\]\n]*\]\(([^\s()]*(?:\([^\s()]*\)[^\s()]*)*)\)")
+_LINKS_IN_BRACKETS_RE = re.compile(
+    rf"\(({_LINK_RE.pattern}(?:(?:\s*[,;]\s*|\s+and\s+){_LINK_RE.pattern})*)\)"
+)
 """Brackets that contain only links: the link texts are titles, not part of the sentence."""
 # `[1]`, `[^1]`, `[1, 3–5]`.
-_NUMBERED = re.compile(r"\[\^?\d{1,3}(?:\s*[,;–-]\s*\^?\d{1,3})*\]")
+_NUMBERED_MARKER_RE = re.compile(r"\[\^?\d{1,3}(?:\s*[,;–-]\s*\^?\d{1,3})*\]")
 # `[words][key]`, and `[key][]`.
-_NAMED_LINK = re.compile(r"\[([^\[\]\n]+)\]\[([^\[\]\n]*)\]")
+_REFERENCE_LINK_RE = re.compile(r"\[([^\[\]\n]+)\]\[([^\[\]\n]*)\]")
 # `[@key]`, `[@one; @two]`.
-_PANDOC = re.compile(r"\[(@[\w:.-]+(?:\s*;\s*@[\w:.-]+)*)\]")
-_BIB_ENTRY = re.compile(r"@(\w+)\s*[{(]\s*([^\s,{}]+)\s*,")
+_PANDOC_CITATION_RE = re.compile(r"\[(@[\w:.-]+(?:\s*;\s*@[\w:.-]+)*)\]")
+_BIB_ENTRY_RE = re.compile(r"@(\w+)\s*[{(]\s*([^\s,{}]+)\s*,")
 # `name = {value}` with braces up to three deep, `name = "value"`, `name = value`.
-_BIB_FIELD = re.compile(
+_BIB_FIELD_RE = re.compile(
     r"(\w+)\s*=\s*(?:\{((?>(?:[^{}]|\{(?>(?:[^{}]|\{[^{}]*\})*)\})*))\}"
     r'|"([^"]*)"|([^,}\n]*))'
 )
-_TEX = re.compile(r"\\[a-zA-Z]+\s*|\\.|[{}]")
+_TEX_MARKUP_RE = re.compile(r"\\[a-zA-Z]+\s*|\\.|[{}]")
 _NON_ENTRY_TYPES: Final = frozenset({"comment", "preamble", "string"})
 
 
 @dataclass(frozen=True, slots=True)
 class DraftReference:
-    """A reference of a draft: `key` is its number or name, empty for a link in the text.
+    """A reference in a draft: `key` is its number or name, empty for a link in the text.
 
     `text` is the reference as written. Only BibTeX provides `title` and `authors` (family names) as
     fields; in other references they are part of the text.
@@ -101,8 +103,10 @@ class Draft:
             url = match[0].rstrip(_TRAILING_PUNCTUATION)
             return replacements.get(url, url) + match[0][len(url) :]
 
-        text = _IN_BRACKETS.sub(lambda match: _LINK.sub(r"[source](\1)", match[1]), self.text)
-        body = _URL.sub(replace_url, text).strip()
+        text = _LINKS_IN_BRACKETS_RE.sub(
+            lambda match: _LINK_RE.sub(r"[source](\1)", match[1]), self.text
+        )
+        body = _URL_RE.sub(replace_url, text).strip()
         notes = "\n".join(
             f"[{ref.key}]: {places.get(ref) or ref.url or 'none'}"
             for ref in self.references
@@ -121,7 +125,7 @@ def read_draft(path: Path, bibliography: Path | None = None) -> Draft:
         draft = Draft("", (*_bib_entries(_text(path)), *bib))
     else:
         # `[@one; @two]` becomes `[^one][^two]`.
-        text = _PANDOC.sub(
+        text = _PANDOC_CITATION_RE.sub(
             lambda match: "".join(f"[^{key.strip().lstrip('@')}]" for key in match[1].split(";")),
             _markdown(path),
         )
@@ -165,21 +169,23 @@ def _text(path: Path) -> str:
 
 
 def _split(text: str, bibliography: Sequence[DraftReference]) -> Draft:
-    """Split a draft into its body and its references: those listed, then the links in the body.
+    """Split a draft into its body and its references: first those in lists, then links in the body.
 
     A line that begins with `[1]` or `[^1]:` and contains an address or a DOI starts a reference,
-    which ends before the next one or at a blank line. In a draft with numbered markers, each item
-    of its last list is a reference too.
+    which ends before the next one or at a blank line. If a draft uses numbered markers, each item
+    in its last list is also a reference.
     """
     lines = text.splitlines(keepends=True)
-    list_start = _find_last_list(lines) if _NUMBERED.search(text) else len(lines)
+    list_start = _find_last_list(lines) if _NUMBERED_MARKER_RE.search(text) else len(lines)
     body: list[str] = []
     listed: list[tuple[str, list[str]]] = []  # key and lines
     in_reference = False
     for number, line in enumerate(lines):
         in_list = number >= list_start
         keyed, key, first_line = _KEYED_REFERENCE_RE.match(line), "", ""
-        if keyed and (in_list or (keyed[1] and (_URL.search(keyed[3]) or _DOI.search(keyed[3])))):
+        if keyed and (
+            in_list or (keyed[1] and (_URL_RE.search(keyed[3]) or _DOI_RE.search(keyed[3])))
+        ):
             key, first_line = keyed[1] or keyed[2], keyed[3]
         elif in_list and _is_item(line) and not keyed:
             key, first_line = str(len(listed) + 1), line.strip()[1:]
@@ -194,7 +200,7 @@ def _split(text: str, bibliography: Sequence[DraftReference]) -> Draft:
     by_key = {}
     for key, own_lines in listed:
         reference = " ".join(" ".join(own_lines).split())
-        match = _URL.search(reference)
+        match = _URL_RE.search(reference)
         url = match[0].rstrip(_TRAILING_PUNCTUATION) if match else ""
         by_key[key] = DraftReference(key, reference, url, find_doi(reference))
 
@@ -203,14 +209,16 @@ def _split(text: str, bibliography: Sequence[DraftReference]) -> Draft:
         target = by_key.get(match[2] or match[1])
         return f"[{match[1]}]({target.url})" if target and target.url else match[0]
 
-    plain = _NAMED_LINK.sub(inline_link, "".join(body))
-    urls = dict.fromkeys(match[0].rstrip(_TRAILING_PUNCTUATION) for match in _URL.finditer(plain))
+    plain = _REFERENCE_LINK_RE.sub(inline_link, "".join(body))
+    urls = dict.fromkeys(
+        match[0].rstrip(_TRAILING_PUNCTUATION) for match in _URL_RE.finditer(plain)
+    )
     links = (DraftReference("", url, url, find_doi(url)) for url in urls)
     return Draft(plain, (*by_key.values(), *links, *bibliography))
 
 
 def _find_last_list(lines: Sequence[str]) -> int:
-    """Find where the list at the end of a draft begins: after the last heading, or at the end.
+    """Find the list directly after the last heading, or else at the end of a draft.
 
     Returns the number of its first line, or the number of lines if there is no list.
     """
@@ -226,20 +234,20 @@ def _find_last_list(lines: Sequence[str]) -> int:
 
 
 def _is_item(line: str) -> bool:
-    return line.lstrip().startswith(_BULLETS) or bool(_KEYED_REFERENCE_RE.match(line))
+    return line.lstrip().startswith(_BULLET_PREFIXES) or bool(_KEYED_REFERENCE_RE.match(line))
 
 
 def _bib_entries(text: str) -> Iterator[DraftReference]:
     """Read the entries of a BibTeX file."""
-    entries = list(_BIB_ENTRY.finditer(text))
+    entries = list(_BIB_ENTRY_RE.finditer(text))
     ends = [entry.start() for entry in entries[1:]] + [len(text)]
     for entry, end in zip(entries, ends, strict=True):
         if entry[1].lower() in _NON_ENTRY_TYPES:
             continue
         fields: dict[str, str] = {}
-        for match in _BIB_FIELD.finditer(text, entry.end(), end):
+        for match in _BIB_FIELD_RE.finditer(text, entry.end(), end):
             value = match[2] or match[3] or match[4] or ""
-            fields[match[1].lower()] = " ".join(_TEX.sub("", value).split())
+            fields[match[1].lower()] = " ".join(_TEX_MARKUP_RE.sub("", value).split())
         parts = [fields.get(name, "") for name in ("author", "title", "year")]
         url = fields.get("url", "")
         yield DraftReference(
@@ -258,7 +266,7 @@ def _family_name(name: str) -> str:
 
 
 def service_addresses(options: Options) -> tuple[dict[str, str], Options]:
-    """Return the addresses of the services, and settings that allow access to the user's services.
+    """Return the services' addresses, and settings that allow access to them.
 
     Raises `UsageError` for an unknown service.
     """
@@ -278,11 +286,13 @@ SERVICES: Final = {
 """The services that look up references, and their addresses."""
 CONCURRENT_CHECKS: Final = 6  # references looked up concurrently; each host has its own delay
 MIN_SAME_TITLE_SHARE: Final = 0.5
-"""Minimum share of the shorter title's words in the other one for two titles to be the same."""
-_RETRACTIONS: Final = frozenset({"retraction", "removal", "withdrawal", "retracted", "withdrawn"})
-"""Crossref's update types that withdraw a work."""
-_HANDLE_FOUND: Final = 1
-"""The `responseCode` of doi.org for a DOI that exists."""
+"""Two titles are the same if the longer one has at least this share of the shorter one's words."""
+_RETRACTION_TYPES: Final = frozenset(
+    {"retraction", "removal", "withdrawal", "retracted", "withdrawn"}
+)
+"""Crossref's update types for withdrawn works."""
+_DOI_FOUND_CODE: Final = 1
+"""The `responseCode` that doi.org returns for a DOI that exists."""
 
 
 @dataclass(slots=True)
@@ -293,17 +303,18 @@ class ReferenceChecker:
     web: Web
     services: Mapping[str, str]
     places: dict[DraftReference, str] = field(default_factory=dict)
-    """The source address of each reference with a page that was read."""
+    """The address from which each reference's page was read."""
     _pages_read: int = field(default=0, init=False)
     _unreachable: list[str] = field(default_factory=list, init=False)
 
     async def check_all(
         self, references: Sequence[DraftReference]
     ) -> dict[DraftReference, CheckedReference]:
-        """Check all references; references to the same address are checked once.
+        """Check all references, but each address only once.
 
-        Returns the result for the first reference to each address, with the keys of all of them.
-        Raises `WebOutOfReach` if it cannot connect to any of the addresses.
+        Each address has one result, returned under the first reference to it; its `key` lists the
+        keys of all references to that address. Raises `WebOutOfReach` if it cannot connect to any
+        of the addresses.
         """
         slots = asyncio.Semaphore(CONCURRENT_CHECKS)
         by_address: dict[object, list[DraftReference]] = {}
@@ -328,7 +339,7 @@ class ReferenceChecker:
         return {group[0]: checked for group, (checked, _) in zip(groups, results, strict=True)}
 
     async def _check(self, ref: DraftReference) -> tuple[CheckedReference, Page | None]:
-        """Look up a reference's DOI, and read its page, or an archived copy of a dead one."""
+        """Look up a reference's DOI, and read its page, or an archived copy if the page is dead."""
         checked = CheckedReference(key=ref.key, text=ref.text, url=ref.url, doi=ref.doi)
         if ref.doi:
             await self._check_doi(ref, checked)
@@ -382,7 +393,7 @@ class ReferenceChecker:
         return page if page.outcome is Outcome.OK and page.document is not None else None
 
     async def _check_doi(self, ref: DraftReference, checked: CheckedReference) -> None:
-        """Compare a reference with Crossref's metadata for its DOI; note a DOI that is unknown."""
+        """Compare a reference with Crossref's metadata for its DOI; note if the DOI is unknown."""
         answer = await self._get_json("crossref", f"/works/{quote(ref.doi, safe='/')}", checked)
         work = (answer or {}).get("message")
         if isinstance(work, dict):
@@ -390,14 +401,14 @@ class ReferenceChecker:
         elif answer is not None:
             path = f"/api/handles/{quote(ref.doi, safe='/')}"
             handle = await self._get_json("doi", path, checked)
-            if handle is not None and handle.get("responseCode") != _HANDLE_FOUND:
+            if handle is not None and handle.get("responseCode") != _DOI_FOUND_CODE:
                 checked.wrong.append(f"the DOI {ref.doi} does not exist")
                 checked.state = "dead"
 
     async def _get_json(
         self, name: str, path: str, checked: CheckedReference
     ) -> dict[str, Any] | None:
-        """Ask a service; `{}` if it has no entry, None (and a note) if it fails."""
+        """Query a service; returns `{}` if it has no entry, None (and adds a note) if it fails."""
         data, problem = await _get_json(self.web, name, self.services[name], path)
         if problem:
             checked.notes.append(problem)
@@ -407,7 +418,7 @@ class ReferenceChecker:
 async def find_archived(
     web: Web, archive: str, url: str, at: datetime | None = None
 ) -> tuple[str, str]:
-    """Ask the Wayback Machine for the copy of a page nearest to a time.
+    """Ask the Wayback Machine for the copy of a page that is nearest to a given time.
 
     Returns the copy's address ("" if there is none), and why the Wayback Machine could not be
     reached.
@@ -422,10 +433,10 @@ async def find_archived(
 async def _get_json(
     web: Web, name: str, address: str, path: str
 ) -> tuple[dict[str, Any] | None, str]:
-    """Ask a service; `{}` if it has no entry, None and the reason if it fails."""
+    """Query a service; returns `{}` if it has no entry, None and the reason if it fails."""
     try:
         answer = await web.http.get(address.rstrip("/") + path)
-        # Only doi.org explains its 404 in JSON.
+        # Of these services, only doi.org returns JSON with status 404.
         data = {} if answer.status == 404 and name != "doi" else answer.json()
         if answer.status in (200, 404) and isinstance(data, dict):
             return data, ""
@@ -444,18 +455,18 @@ def _compare(ref: DraftReference, work: Mapping[str, Any], checked: CheckedRefer
     if difference := _wrong_authors(ref, [name for name in names if name]):
         checked.wrong.append(difference)
     kinds = {str(row.get("type", "")).lower() for row in work.get("updated-by") or ()}
-    if kinds & _RETRACTIONS or title.lower().startswith(("retracted", "withdrawn")):
+    if kinds & _RETRACTION_TYPES or title.lower().startswith(("retracted", "withdrawn")):
         checked.wrong.append("it was retracted")
     elif kinds:
         checked.notes.append(f"there is a later notice: {', '.join(sorted(kinds))}")
 
 
 def _wrong_authors(ref: DraftReference, names: Sequence[str]) -> str:
-    """Describe how the cited authors differ from the family names of a work; empty if they agree.
+    """Describe how the cited authors differ from the authors of a work; empty if they agree.
 
     BibTeX lists the authors. A free-text reference is wrong if it begins with a name (`Brask, H.`)
-    and contains none of the work's authors; one that has only an address or a title does not state
-    them.
+    and contains none of the work's authors; if it has only an address or a title, there is nothing
+    to compare.
     """
     known = [" ".join(words(name)) for name in names]
     if not known:
@@ -475,8 +486,8 @@ def _wrong_authors(ref: DraftReference, names: Sequence[str]) -> str:
 
 
 def _same_title(cited: str, title: str) -> bool:
-    """Whether a reference contains a title; true if either title is too short to decide."""
-    cited_words, title_words = (set(content_words(_URL.sub(" ", t))) for t in (cited, title))
+    """Whether a reference contains a title; true if either text is too short to decide."""
+    cited_words, title_words = (set(content_words(_URL_RE.sub(" ", t))) for t in (cited, title))
     shorter = min(len(cited_words), len(title_words))
     return shorter < 2 or len(cited_words & title_words) >= MIN_SAME_TITLE_SHARE * shorter
 

@@ -35,8 +35,8 @@ _READABLE_VIA: Final = frozenset({"http", "browser", "file"})
 class EarlierReport:
     """A report to recheck, with its record if available.
 
-    `files` are the files that the user named for that run and that may be read again; None if the
-    report was not made on this machine.
+    `files` lists the user's files from that run, which may be read again; None if the report was
+    not made on this machine.
     """
 
     name: str
@@ -50,7 +50,7 @@ class EarlierReport:
         return self.record.evidence.by_hash(source.url, source.sha256) if self.record else None
 
     def quotes(self, sentence: Sentence, source: ReportSource) -> list[str]:
-        """Return the quotes of a source that support a sentence."""
+        """Return the quotes from a source that support a sentence."""
         judged = self.run.judged_quotes(sentence.text) if self.run else ()
         return supporting_quotes(sentence.text, source.quotes, judged)
 
@@ -61,7 +61,7 @@ class EarlierReport:
 
 @contextmanager
 def open_earlier(name: str, runs: Runs) -> Iterator[EarlierReport]:
-    """Open the report of a run (by its id) or of an archive, or a report saved as JSON.
+    """Open a run's report (by the run's id), the report in an archive, or one saved as JSON.
 
     Raises `UsageError` if there is no such run or file, or if it has no report.
     """
@@ -89,7 +89,7 @@ def _files_of(record: RunRecord) -> LocalFiles:
 
 
 def quoted_pages(sentence: Sentence, report: Report) -> list[ReportSource]:
-    """Return the pages whose quotes support a sentence of a report."""
+    """Return the pages whose quotes support a sentence in a report."""
     if sentence.verdict is not VerdictState.SUPPORTED or sentence.weak:
         return []
     cited = [source for source in report.sources if source.n in sentence.citations]

@@ -1,6 +1,6 @@
-"""The positions of a snapshot's elements, and how well two of them agree.
+"""The positions of elements in a snapshot, and how well two positions match.
 
-A rerun finds an element by its role and name. If several elements share both, it uses the row.
+A rerun finds an element by role and name. If several elements share both, it compares their rows.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 
 MIN_OWN_PARTS: Final = 0.5
 """A row is recognised if it has more than this share (0 to 1) of the cells or words that were
-unique to it. Of two words both must match, so that a person with the same first name counts as a
-different row.
+unique to it. If there are two words, both must match, so that a person with the same first name
+counts as a different row.
 """
-_REF_AT = re.compile(r"\[((?:f\d+)?e\d+)\b")
-_BARE_REF = re.compile(r"\b(?:f\d+)?e\d+\b")
-_ROLE = re.compile(r"\s*\w+: ")
+_BRACKETED_REF_RE = re.compile(r"\[((?:f\d+)?e\d+)\b")
+_REF_RE = re.compile(r"\b(?:f\d+)?e\d+\b")
+_ROLE_PREFIX_RE = re.compile(r"\s*\w+: ")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """The position of an element: its line without refs, the line above it, and the heading.
 
-    `name` is the element as shown in its line. `number` is how many elements of that name came
-    before it. `own_parts` are the cells or words that are unique to its line (or, with
-    `parts_above`, to the line above it) among rows or elements of that name. `others` is the number
-    of other elements of that name.
+    `name` is the element as shown in its line. `number` is the number of elements with the same
+    name before it, `others` the number of all other elements with that name. `own_parts` are the
+    cells or words that appear in its line (or, with `parts_above`, in the line above it) and in no
+    other row or line of an element with that name.
     """
 
     line: str
@@ -52,7 +52,7 @@ def places_in(snapshot: str) -> Iterator[tuple[str, Place]]:
         text = line.lstrip("+-~ ")
         if text.startswith("#"):
             heading = without_marks(text)
-        for match in _REF_AT.finditer(line):
+        for match in _BRACKETED_REF_RE.finditer(line):
             shown = line[match.end() :].partition("]")[0]
             role, _, text_shown = shown.partition(":")
             name = f"{role.strip() or 'link'} {text_shown.partition(', ')[0].strip()}".strip()
@@ -62,7 +62,7 @@ def places_in(snapshot: str) -> Iterator[tuple[str, Place]]:
 
 
 def keep_own_parts(ref: str, places: Mapping[str, Place]) -> Place:
-    """Return a place with the parts of its line that no other row or element of that name had."""
+    """Return a place with the parts of its line that no other row or element of that name has."""
     place = places[ref]
     others = [one for key, one in places.items() if key != ref and one.name == place.name]
     rows = [one for one in places.values() if _is_row(place) and _is_row(one)]
@@ -72,7 +72,7 @@ def keep_own_parts(ref: str, places: Mapping[str, Place]) -> Place:
     if above:
         own = _words_above(place) - frozenset[str]().union(*map(_words_above, others))
     if not (others or rows):
-        own = frozenset()  # its name alone identifies it
+        own = frozenset()  # the name alone identifies the element
     return replace(place, own_parts=own, parts_above=above, others=len(others))
 
 
@@ -83,10 +83,12 @@ def _is_row(place: Place) -> bool:
 def _line_parts(place: Place) -> frozenset[str]:
     """Return the cells of a row, or the words of any other line, without the element's name."""
     if not _is_row(place):
-        return frozenset(words(_BARE_REF.sub("", place.line))) - frozenset(words(place.name))
+        return frozenset(words(_REF_RE.sub("", place.line))) - frozenset(words(place.name))
     name = place.name.partition(" ")[2]
     cells = (
-        " ".join(words(_ROLE.sub("", cell))) for cell in place.line.split("|") if name not in cell
+        " ".join(words(_ROLE_PREFIX_RE.sub("", cell)))
+        for cell in place.line.split("|")
+        if name not in cell
     )
     return frozenset(filter(None, cells))
 
@@ -98,11 +100,11 @@ def _words_above(place: Place) -> frozenset[str]:
 
 def without_marks(line: str) -> str:
     """Return a line of a snapshot without refs, markers and indentation."""
-    return " ".join(_REF_AT.sub("", line).strip(" +-~#").replace("]", "").split())
+    return " ".join(_BRACKETED_REF_RE.sub("", line).strip(" +-~#").replace("]", "").split())
 
 
 def share_of_own_parts(then: Place, now: Place | None) -> float:
-    """Return the share (0 to 1) of a place's own parts found at its new position."""
+    """Return the share (0 to 1) of a place's own parts that occur at its new position."""
     if now is None:
         return 0.0
     there = _words_above(now) if then.parts_above else frozenset(words(now.line))
@@ -110,7 +112,7 @@ def share_of_own_parts(then: Place, now: Place | None) -> float:
 
 
 def rate_match(then: Place, now: Place | None) -> tuple[float, ...]:
-    """Rate a match by its lines, its heading, and its index among elements of the same name."""
+    """Rate how well two places match: by line, heading, and index among elements of that name."""
     if now is None:
         return (0.0,)
     pairs = ((then.line, now.line), (then.above, now.above), (then.heading, now.heading))

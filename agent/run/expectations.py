@@ -1,4 +1,4 @@
-"""Checks of answers (`research check`): reads files of checks and compares reports with them."""
+"""Checks for answers (`research check`): reads files of checks and compares reports with them."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ Patterns = Annotated[tuple[str, ...], BeforeValidator(_to_texts), AfterValidator
 
 
 class Expectation(BaseModel):
-    """The requirements for a report; only the status has a default.
+    """The properties that a report is expected to have; only the status has a default.
 
     Patterns are regular expressions searched for in the answer, ignoring case. Globs are matched
-    against the addresses of the sources: globs without `://` from the host on, globs without `/`
-    against the host alone. `from_pages`: no sentence may be based only on a search result.
+    against source addresses: globs without `://` start at the host, and globs without `/` match
+    only the host. With `from_pages`, no sentence may be based only on a search result.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -1,9 +1,9 @@
-"""The post-run tasks: claimed before the run's end is recorded, run after its answer.
+"""The post-run tasks: claimed before the end of the run is recorded, and run after its answer.
 
-What a run writes into memory is computed only from its events, so that another process can finish
-the jobs of a run that was killed after its answer. Each run with unfinished jobs has an empty file
-in a folder next to the runs, locked by the process that works on it. If a process is killed, its
-lock is released, but the file remains.
+Everything that a run writes to memory is computed from its events alone, so another process can
+finish the jobs of a run that was killed after its answer. Each run with unfinished jobs has an
+empty file in a folder next to the runs, locked by the process that works on it. If a process is
+killed, its lock is released, but the file remains.
 """
 
 from __future__ import annotations
@@ -54,30 +54,30 @@ if TYPE_CHECKING:
 
 
 FACTS: Final = "facts"
-"""The name in the record of the job that writes the findings of a run into memory."""
+"""The job that writes a run's findings to memory, as named in the record."""
 DAY_LOG: Final = "day-log"
-"""The job that writes a run into a wiki's daily log."""
+"""The job that adds a run to a wiki's daily log."""
 JOBS_DONE_EVENT: Final = "run.settled"
 """The event recorded once all jobs of a run are done."""
 MARKERS_FOLDER: Final = "unsettled"
 MAX_KILLED_RUNS: Final = 3
-"""Maximum number of killed runs that one run finishes the jobs of; later runs do the others."""
+"""Maximum number of killed runs whose jobs one run finishes; later runs finish the others."""
 IN_PROCESS_MEMORY: Final = ""
 """The name of a memory object passed by a caller, which other processes cannot open."""
 
 
 class UnfinishedRuns:
-    """The runs of a data folder with unfinished jobs."""
+    """The runs in a data folder that have unfinished jobs."""
 
     def __init__(self, data: Path) -> None:
         self._folder = data / MARKERS_FOLDER
 
     def claim(self, run: str) -> FileLock | None:
-        """Mark a run as unfinished and lock it; None while another process has the lock."""
+        """Mark a run as unfinished and lock it; returns None if another process holds the lock."""
         from filelock import FileLock, Timeout  # noqa: PLC0415 - a run without memory has no jobs
 
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # Not bound to a thread: it is acquired in one and released in another.
+        # Not bound to a thread, because a different thread may release the lock.
         lock = FileLock(self._folder / run, blocking=False, thread_local=False)
         try:
             lock.acquire()
@@ -86,25 +86,26 @@ class UnfinishedRuns:
         return lock
 
     def names(self) -> list[str]:
-        """List the unfinished runs, locked ones included, oldest first."""
+        """List the unfinished runs, including locked ones, oldest first."""
         if not self._folder.is_dir():
             return []
         return sorted(file.name for file in self._folder.iterdir())
 
 
 def remove_marker(lock: FileLock) -> None:
-    """Remove the marker of an unfinished run; its record already says that its jobs are done."""
+    """Remove the marker of an unfinished run, once its record shows that its jobs are done."""
     lock.release()
     Path(lock.lock_file).unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, slots=True)
 class JobNotes:
-    """Inputs of the jobs besides the events; recorded in `run.finished` for other processes.
+    """The jobs' inputs other than events; recorded in `run.finished` for other processes.
 
     `messages` is the length of the final conversation. `used` lists the ids of the memories in its
-    prompt. `memory` is the name of the memory to write to. `asks` says whether a language model is
-    needed. `wiki` is the folder of the wiki whose daily log is written, empty if there is none.
+    prompt. `memory` is the name of the memory to write to. `asks` is true if the jobs need a
+    language model. `wiki` is the folder of the wiki whose daily log is updated; empty if there is
+    none.
     """
 
     messages: int
@@ -116,10 +117,10 @@ class JobNotes:
 
 @dataclass(frozen=True, slots=True)
 class PendingJobs:
-    """The unfinished jobs of one run: their inputs, and which of them are done.
+    """The unfinished jobs of one run: their inputs, and which of them have been done.
 
-    `builder` has the results of the run; `ended_ms` is when it ended, in milliseconds since the
-    epoch.
+    `builder` contains the run's results; `ended_ms` is the time at which it ended, in milliseconds
+    since the epoch.
     """
 
     report: Report
@@ -153,13 +154,13 @@ class PendingJobs:
 
 
 def event_time_ms(event: Event) -> int:
-    """Return when an event was written, in milliseconds since the epoch."""
+    """Return the time at which an event was written, in milliseconds since the epoch."""
     return int(datetime.fromisoformat(event.at).timestamp() * 1000)
 
 
 @dataclass(frozen=True, slots=True)
 class BackgroundJobs:
-    """The jobs of this process's run; they survive if it is killed between its answer and `run`."""
+    """The jobs of this process's run; if it is killed after its answer, they can still be run."""
 
     notes: JobNotes
     _services: RunServices
@@ -171,10 +172,10 @@ class BackgroundJobs:
     async def claim(
         cls, services: RunServices, builder: ContextBuilder, work: Orchestrator
     ) -> BackgroundJobs | None:
-        """Claim the jobs before the end is recorded; None without a memory.
+        """Claim the jobs before the end of the run is recorded; returns None without a memory.
 
-        If marking the run as unfinished fails (a full disk), a note is recorded: the jobs still
-        run, but they are lost if this process is killed first.
+        If the run cannot be marked as unfinished (for example, because the disk is full), a note is
+        recorded: its jobs still run, but are lost if this process is killed first.
         """
         context, options, layers = services.context, services.options, builder.layers
         if context.memory is None:
@@ -200,7 +201,7 @@ class BackgroundJobs:
         return cls(notes, services, builder.session, runner, lock)
 
     async def run(self, report: Report, ended_ms: int) -> None:
-        """Run the pending jobs of killed runs on the same memory, then those of this run."""
+        """Run the pending jobs of killed runs that use the same memory, then this run's jobs."""
         services, runner, lock = self._services, self._runner, self._lock
         if lock:
             await runner.finish_killed_runs(services.options.data)
@@ -215,7 +216,7 @@ class BackgroundJobs:
 
 @dataclass(frozen=True, slots=True)
 class JobRunner:
-    """Runs the jobs of runs that use the memory with this name.
+    """Runs the post-run jobs of all runs that use the memory `name`.
 
     Jobs that need a model stay pending if there is no `model`, or no budget for it.
     """
@@ -226,7 +227,7 @@ class JobRunner:
     budget: Budget = field(default_factory=Budget)
 
     async def finish_killed_runs(self, data: Path) -> int:
-        """Run the jobs of killed runs; returns how many runs were finished, at most three."""
+        """Run the jobs of killed runs, at most three; returns the number of runs finished."""
         finished, unfinished = 0, UnfinishedRuns(data)
         for run in unfinished.names():
             lock = unfinished.claim(run)
@@ -238,7 +239,7 @@ class JobRunner:
                 except JournalError:  # deleted or damaged: its jobs cannot be run
                     remove_marker(lock)
                     continue
-                with suppress(JournalError):  # not writable now: another run will do them
+                with suppress(JournalError):  # not writable now: another run will finish them
                     finished += await self._finish_claimed(record, lock)
             finally:
                 lock.release()
@@ -264,13 +265,13 @@ class JobRunner:
     async def _finish_claimed(
         self, record: RunRecord, lock: FileLock, on_event: Callable[[Event], None] | None = None
     ) -> bool:
-        """Run the jobs of a locked run; returns whether it is finished now."""
+        """Run the jobs of a locked run; returns whether all of them are done."""
         pending = PendingJobs.from_record(record)
-        # A timestamp covers the entire record: writing more events would make it invalid.
+        # A timestamp covers the entire record, so writing more events would invalidate it.
         if pending is None or record.folder.stamps():
             remove_marker(lock)
             return False
-        if pending.notes.memory != self.name:  # left to a run on that memory
+        if pending.notes.memory != self.name:  # left for a run that uses that memory
             return False
         redactor = Redactor(find_secrets(os.environ))
         with closing(Journal(record.folder)) as journal:
@@ -289,12 +290,12 @@ class JobRunner:
         return done
 
     async def finish(self, pending: PendingJobs, model: Model | None, record: Record) -> bool:
-        """Save the findings of a run, and run its jobs except those recorded as done.
+        """Save a run's findings, and run its jobs, except those already recorded as done.
 
         Returns False if a job needs a language model and there is none, or no budget for it.
         """
         report, progress, builder = pending.report, pending.progress, pending.builder
-        # Jobs that need no model.
+        # Jobs that do not need a model.
         if FACTS not in progress.done:
             used = pending.notes.used
             await asyncio.to_thread(save_findings, self.memory, report, builder.playbook, used)
@@ -347,7 +348,7 @@ def can_ask(model: Model, budget: Budget) -> bool:
 def save_findings(
     memory: Memory, report: Report, steps: Sequence[str] = (), used: Sequence[int] = ()
 ) -> None:
-    """Write the findings of a run, or its failure, into memory and into the sealed log.
+    """Write a run's findings, or its failure, to memory and the sealed log.
 
     `steps` are the run's successful searches and page reads; `used` are the ids of the memories in
     its prompt.
@@ -372,7 +373,7 @@ def _write_day_log(pending: PendingJobs) -> str:
 
 
 def answer_turn_text(report: Report) -> str:
-    """Format an answer as a turn of its conversation: with its doubts and sources."""
+    """Format an answer as a conversation turn, with its doubts and sources."""
     notes = {
         VerdictState.CONTRADICTED: "Contradicted by its source",
         VerdictState.ATTEMPTED: "Attempted, outcome unknown",
@@ -388,7 +389,7 @@ def answer_turn_text(report: Report) -> str:
 
 
 def _turns_until_answer(turns: Sequence[Turn], report: Report) -> Sequence[Turn]:
-    """Return the turns up to an answer: the conversation may have continued since."""
+    """Return the turns up to an answer, since the conversation may have continued."""
     last_two = [("user", report.question), ("assistant", answer_turn_text(report))]
     for end in range(len(turns), 1, -1):
         if [(turn.role, turn.text) for turn in turns[end - 2 : end]] == last_two:
@@ -401,7 +402,7 @@ async def save_turns(
 ) -> None:
     """Append the question and the answer to the conversation in memory.
 
-    A run that failed has no `report`; its question is saved anyway. A `resumed` run may have saved
+    A failed run has no `report`, but its question is still saved. A `resumed` run may have saved
     its turns before it was killed; they are not saved twice.
     """
     if context.memory is None:

@@ -1,8 +1,8 @@
-"""A browser session kept open between commands: a process of the user's that listens on a socket.
+"""A browser session kept open between commands by a background process that listens on a socket.
 
 `python -m agent.run.kept_browser FOLDER` reads the run's options as JSON from standard input, and
 listens on a socket in FOLDER, which only the user can access. A request is one line of JSON,
-`{"tool": …, "arguments": {…}}`; so is the response, `{"text": …, "failed": …}`. The process exits
+`{"tool": …, "arguments": {…}}`, as is its response, `{"text": …, "failed": …}`. The process exits
 on request, or after IDLE_MINUTES without a request.
 """
 
@@ -45,7 +45,7 @@ MAX_LINE_BYTES: Final = 32_000_000
 
 
 def session_folder(data: Path, name: str) -> Path:
-    """Return a session's folder, private to the user; raises `UsageError` for a bad name."""
+    """Return a session's folder, private to the user; raises `UsageError` for an invalid name."""
     if not name.replace("-", "").replace("_", "").isalnum():
         raise UsageError(f"{name!r} is not a valid name", hint="Use letters, digits, - and _.")
     return private_folder(private_folder(private_folder(data) / "browser") / name)
@@ -64,7 +64,7 @@ def ask(folder: Path, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]
             line = stream.readline(MAX_LINE_BYTES)
         except TimeoutError as error:
             why = f"the browser session did not respond within {CALL_SECONDS:g} s"
-            raise UsageError(why, hint="`research browser close` ends it.") from error
+            raise UsageError(why, hint="`research browser close` ends the session.") from error
     if not line:
         raise UsageError("the browser session ended", hint=f"See its log: {folder / LOG}")
     answer: dict[str, Any] = json.loads(line)
@@ -79,14 +79,14 @@ def _connected(folder: Path) -> socket.socket | None:
     try:
         with chdir(folder):  # systems limit socket paths to about 100 characters
             connection.connect(SOCKET)
-    except OSError:  # no socket, or no process listens on it any more
+    except OSError:  # no socket, or no process is listening on it any more
         connection.close()
         return None
     return connection
 
 
 def start(folder: Path, options: Mapping[str, Any]) -> None:
-    """Start the process of a session; raises `UsageError` if it does not start."""
+    """Start a session's process; raises `UsageError` on failure."""
     (folder / SOCKET).unlink(missing_ok=True)
     command = [sys.executable, "-m", "agent.run.kept_browser", str(folder)]
     with (folder / LOG).open("wb") as log:
@@ -173,7 +173,7 @@ async def _until_idle(used: asyncio.Event, ended: asyncio.Event) -> None:
 
 
 async def _handle_request(calls: ToolCalls, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Run one request; an error becomes the text of the response."""
+    """Run one request; an error is returned as the response's text."""
     tool, arguments = str(request["tool"]), dict(request["arguments"])
     if tool == CLOSE:
         return {"text": "closed", "failed": False}
@@ -204,7 +204,7 @@ async def _picture(calls: ToolCalls) -> dict[str, Any]:
 
 
 def result_text(result: Observation) -> str:
-    """Format a result as plain lines: the action and its outcome, then the page's text."""
+    """Format a result as plain text: the action and its outcome, then the page's text."""
     data = result.data
     if result.failed:
         return "\n".join(
@@ -229,7 +229,7 @@ def result_text(result: Observation) -> str:
 
 
 def main(folder: str) -> None:
-    """Serve the session of a folder, with options from standard input."""
+    """Run the session of a folder, with options from standard input."""
     options = json.loads(sys.stdin.read() or "{}")
     sys.stdin.close()
     asyncio.run(serve(Path(folder), options))

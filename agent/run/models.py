@@ -1,4 +1,4 @@
-"""The run's model: resolved by name, opened with its fallbacks; its replies are redacted."""
+"""Resolves a run's model by name, opens it with its fallbacks, and redacts its replies."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from agent.models.providers import (
     EXTRACTIVE,
     SCRIPTED,
     find_endpoint,
-    import_in_background,
     is_small,
     remote_model,
 )
 from agent.models.router import Router
 from agent.models.scripted import ScriptedModel
+from browser.imports import import_in_background
 from browser.net.egress import Egress, EgressPolicy
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedModel:
-    """The model of a run before it is opened: a `local` one, or one at an `endpoint`."""
+    """A run's model before it is opened: either `local`, or at an `endpoint`."""
 
     options: Options
     environ: Mapping[str, str]
@@ -50,13 +50,13 @@ class ResolvedModel:
 
     @property
     def name(self) -> str:
-        """The name of the model in the record."""
+        """The model's name, as recorded."""
         model = self.local or self.endpoint
         return model.name if model else ""
 
     @property
     def guided(self) -> bool:
-        """Whether code drives the loop: the model is small, or a flag requests it."""
+        """Whether code drives the loop, because the model is small or a flag requests it."""
         if self.endpoint is None:
             return False
         if self.options.guided is not None:
@@ -88,7 +88,7 @@ class ResolvedModel:
         return Router([model, *fallbacks], partial(open_endpoint, stack, options), note)
 
     async def open_judge(self, stack: AsyncExitStack) -> Model | PluginJudge | None:
-        """Open the model that judges; None for the run's own model."""
+        """Open the judge model; returns None if the run's model judges."""
         judge = self.options.judge
         if judge is None:
             return None
@@ -100,7 +100,7 @@ class ResolvedModel:
 
 
 def resolve_model(options: Options, own: Model | None, environ: Mapping[str, str]) -> ResolvedModel:
-    """Find the model of a run: the caller's (`own`), otherwise the one from the settings.
+    """Find a run's model: the caller's (`own`), or else the one in the settings.
 
     Raises `UsageError` for an unknown model.
     """
@@ -116,7 +116,7 @@ def resolve_model(options: Options, own: Model | None, environ: Mapping[str, str
 async def open_model(
     stack: AsyncExitStack, name: str | None, options: Options, environ: Mapping[str, str]
 ) -> Model:
-    """Open a model by name (None: the default); raises `UsageError` for an unknown one."""
+    """Open a model by name (None for the default); raises `UsageError` for an unknown model."""
     endpoint = find_endpoint(name, options.base_url, environ, options)
     return await open_endpoint(stack, options, endpoint) if endpoint else _local_model(name)
 
@@ -158,9 +158,9 @@ def _local_model(name: str | None, effort: Effort = STANDARD_EFFORT) -> Model:
 
 
 class RedactingModel(ModelWrapper):
-    """Redacts secrets in the replies of a model.
+    """Redacts secrets in a model's replies.
 
-    Requests contain no secrets: messages and tool results are redacted where they are created.
+    Requests do not contain secrets, as messages and tool results are redacted when created.
     """
 
     streams = True

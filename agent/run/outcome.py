@@ -50,14 +50,14 @@ if TYPE_CHECKING:
 INTERRUPT: Final = "interrupt"
 EXIT_CODES: Final = {"answered": 0, "not_found": 3, "partial": 5, "failed": 1}
 MAX_PLAYBOOK_STEPS: Final = 12
-"""Maximum number of steps in a playbook; a longer one is useless as a method."""
+"""Maximum number of steps in a playbook; a longer one would be useless as instructions."""
 MAX_STEP_CHARS: Final = 200
 """Maximum length of a step's query or address, in characters."""
 _COMPLETED_OUTCOMES = ("ok", "empty")
-"""Outcomes of a provider that completed a search, even without results."""
+"""A provider's outcomes for a completed search, even one without results."""
 _MAX_LISTED: Final = 6
-"""Maximum number of queries, pages and failures (each) that a run without an answer lists."""
-_LIMITS: Final = {
+"""Maximum number of queries, of pages and of failures that a run without an answer lists."""
+_LIMIT_REASONS: Final = {
     INTERRUPT: "it was interrupted",
     "steps": "the step limit was reached",
     "timeout": "the time limit was reached",
@@ -65,18 +65,18 @@ _LIMITS: Final = {
     "tokens": "the token limit was reached",
     "repetition": "the model repeated itself",
 }
-_TOOL_REPORTED: Final = "a tool reported that it was done"
-_ABOUT_SEARCH: Final = "the model's own words about the search"
-_OWN_WORDS: Final = "In the model's own words:"
+_TOOL_REPORTED_REASON: Final = "a tool reported that it was done"
+_ABOUT_SEARCH_REASON: Final = "the model's own words about the search"
+_OWN_WORDS_HEADING: Final = "In the model's own words:"
 _REFUSED_HINT = "--allow and --deny apply to search engines too; --site HOST narrows the search."
 
 
 @dataclass(slots=True)
 class ReportBuilder:
-    """Counts the events of a run, live or from its record, and builds its report.
+    """Processes a run's events, live or from its record, and builds its report.
 
-    `skills` are the names of the skills in the main loop's prompt. `tainted` says that the run read
-    the web or other text that the user did not write.
+    `skills` are the names of the skills in the main loop's prompt. `tainted` means that the run
+    read the web or other text that the user did not write.
     """
 
     question: str
@@ -153,7 +153,7 @@ class ReportBuilder:
 
     def _add_reply(self, event: Event) -> None:
         data, usage = event.data, self._usage
-        # The judge may be another model. If there are fallbacks, the model that answered last is
+        # The judge may be a different model. With fallbacks, the last model that answered is
         # reported.
         if not event.place.startswith(JUDGE):
             usage.model = data["model"]
@@ -166,7 +166,7 @@ class ReportBuilder:
 
     @property
     def playbook(self) -> tuple[str, ...]:
-        """The successful searches and page reads, one line each, without repetitions."""
+        """The successful searches and page reads, as one line each, without duplicates."""
         return tuple(self._steps)[:MAX_PLAYBOOK_STEPS]
 
     def finished_report(self, result: LoopResult, judge: ClaimJudge | None = None) -> Report:
@@ -176,7 +176,7 @@ class ReportBuilder:
             return self.failed_report(failure)
 
         # Determine the status.
-        text, gave_up = _without_verdict_word(result.text)
+        text, gave_up = _without_not_found(result.text)
         checked = check_answer(text, evidence, judge)
         weighed = assess_answer(
             checked,
@@ -197,11 +197,11 @@ class ReportBuilder:
         if result.limit is not None:
             status = "partial"
         if self._done and no_research:
-            # A task was set up, and its message is the answer. The model's own text is left out,
-            # since nothing supports it.
+            # A task was set up, so its confirmation is the answer. The model's own text is left
+            # out, since nothing supports it.
             status, unanswered = "answered", False
             done_tasks = [
-                Sentence(text=done, verdict=VerdictState.DONE, reason=_TOOL_REPORTED)
+                Sentence(text=done, verdict=VerdictState.DONE, reason=_TOOL_REPORTED_REASON)
                 for done in dict.fromkeys(self._done)
             ]
             checked = CheckedAnswer("", tuple(done_tasks), ())
@@ -213,8 +213,8 @@ class ReportBuilder:
         elif self._undone:
             report.error = _error_info(NeedsUser("; ".join(dict.fromkeys(self._undone))))
 
-        # Add the answer with its sources and sentences; or the search, and the passages relevant to
-        # the question.
+        # Add the answer with its sources and sentences, or else a description of the search and the
+        # passages relevant to the question.
         if unanswered:
             words = CheckedAnswer("", (), ()) if too_weak else checked
             report.confidence_parts.fit = self._fit
@@ -232,12 +232,12 @@ class ReportBuilder:
         return report
 
     def _contrary_evidence(self) -> list[Dispute]:
-        """Return the evidence that a judge found against the challenged claims."""
+        """Return the evidence that the judge found against challenged claims."""
         found = (data for data in self._challenges if "passage" in data)
         return [Dispute(data["text"], data["passage"], data["quote"]) for data in found]
 
     def _name_primary_sources(self, report: Report) -> None:
-        """Note on each secondary sentence which source it cites, and whether that source agrees."""
+        """Add the primary source and whether it agrees to sentences from secondary sources."""
         sources = SourceList(report.sources)
         for sentence in report.sentences:
             data = self._primary.get(sentence.text)
@@ -267,7 +267,7 @@ class ReportBuilder:
         ]
 
     def _web_failure(self) -> WebOutOfReach | None:
-        """Return why nothing could be searched or opened; such a run has failed."""
+        """Return the error if nothing could be searched or opened: such a run has failed."""
         could_search = any(line.outcome in _COMPLETED_OUTCOMES for line in self._searches)
         if self.evidence.sources:
             return None
@@ -284,7 +284,7 @@ class ReportBuilder:
     def _add_search(
         self, report: Report, result: LoopResult, checked: CheckedAnswer, *, gave_up: bool
     ) -> None:
-        """Use a description of the search as the answer: from the model, and from the record."""
+        """Use the model's text and a description of the recorded search as the answer."""
         words, by_rules = checked.answer, self._usage.model == ExtractiveModel.name
         if words and not gave_up:
             # A run that only called tools without searching (for example, to save a memory) has no
@@ -295,12 +295,15 @@ class ReportBuilder:
             return
         report.sentences = [
             Sentence(
-                text=one.text, citations=one.citations, about_search=True, reason=_ABOUT_SEARCH
+                text=one.text,
+                citations=one.citations,
+                about_search=True,
+                reason=_ABOUT_SEARCH_REASON,
             )
             for one in checked.sentences
         ]
         if words and not by_rules:
-            words = f"{_OWN_WORDS} {words}"
+            words = f"{_OWN_WORDS_HEADING} {words}"
         record = self._what_was_tried(result.limit)
         if not (words or report.closest):
             record = f"No answer was found. {record}"
@@ -333,27 +336,27 @@ class ReportBuilder:
             for line in self._searches
             if line.outcome not in (*_COMPLETED_OUTCOMES, "skipped")
         }
-        queries = _listed(dict.fromkeys(line.query for line in self._searches), "; ")
-        read = _listed(dict.fromkeys(s.title or s.url for s in self.evidence.sources), ", ")
+        queries = _join_first(dict.fromkeys(line.query for line in self._searches), "; ")
+        read = _join_first(dict.fromkeys(s.title or s.url for s in self.evidence.sources), ", ")
         sentences = [
             f"Searched: {queries or 'nothing'}.",
             f"Read: {read or 'no page'}.",
-            f"Search engines that failed: {_listed(failed, ', ')}." if failed else "",
-            f"Failed: {_listed(self._failures, '; ')}." if self._failures else "",
+            f"Search engines that failed: {_join_first(failed, ', ')}." if failed else "",
+            f"Failed: {_join_first(self._failures, '; ')}." if self._failures else "",
             files_note(self._searches),
-            f"Stopped early: {_LIMITS.get(limit, limit)}." if limit else "",
+            f"Stopped early: {_LIMIT_REASONS.get(limit, limit)}." if limit else "",
         ]
         return " ".join(filter(None, sentences))
 
 
-def _listed(items: Iterable[str], between: str) -> str:
-    """Join the first strings and count the rest."""
+def _join_first(items: Iterable[str], between: str) -> str:
+    """Join the first strings, and append the number of the remaining ones."""
     found = [" ".join(item.split()).rstrip(".") for item in items]
     more = f"{between}and {len(found) - _MAX_LISTED} more" if len(found) > _MAX_LISTED else ""
     return between.join(found[:_MAX_LISTED]) + more
 
 
-def _without_verdict_word(text: str) -> tuple[str, bool]:
+def _without_not_found(text: str) -> tuple[str, bool]:
     """Remove `NOT_FOUND` from the beginning of an answer; also returns whether it was there."""
     stripped = text.strip().lstrip("*_`# ")
     if not stripped.startswith(NOT_FOUND):
@@ -366,16 +369,18 @@ def _error_info(error: ResearchError) -> ErrorInfo:
 
 
 def _no_finished_search_error(errors: Sequence[str]) -> WebOutOfReach:
-    """Explain why no search completed."""
+    """Explain why no search was completed."""
     reasons = "; ".join(dict.fromkeys(errors))
-    hint = "Ask again: the finished part of the index is kept. A longer --timeout also helps."
+    hint = (
+        "Ask again: the part of the index that is finished is kept. A longer --timeout also helps."
+    )
     return WebOutOfReach(f"no search finished: {reasons}", hint=hint)
 
 
 def _unreachable_web_error(searches: Iterable[SearchLine]) -> WebOutOfReach:
-    """Explain why no provider could search: offline, blocked by a rule, or separate reasons."""
-    # Skipped ones come first: a provider that failed is skipped afterwards. Its failure comes later
-    # in this order and so takes precedence, because it is more informative.
+    """Explain why no provider could search: offline, all refused, or different reasons."""
+    # A provider that failed is skipped afterwards. Sort skipped lines first, so that the failure,
+    # which is more informative, overrides them.
     lines = sorted(searches, key=lambda line: line.outcome == "skipped", reverse=True)
     providers: dict[str, str] = {}
     for line in lines:
@@ -383,7 +388,7 @@ def _unreachable_web_error(searches: Iterable[SearchLine]) -> WebOutOfReach:
         providers[line.provider] = f"{line.provider}: {line.outcome}{detail}"
     reasons = {line.detail for line in lines if line.outcome == "unreachable"}
     outcomes = {line.outcome for line in lines} - {"skipped"}
-    # If all have the same reason, it is the proxy that cannot be reached, not the network.
+    # If all providers fail for the same reason, the proxy is unreachable rather than the network.
     if outcomes == {"unreachable"} and len(reasons) > 1:
         summary = f"none of {len(providers)} search providers can be reached"
         hint = "Check the network, or search a folder of your own with --corpus DIR."
@@ -420,8 +425,8 @@ async def add_values(
 ) -> None:
     """Fill in a schema after an answer, and add the values to the report.
 
-    `answer` is the model's text with its citations. Sources cited only by values are listed after
-    those of the answer.
+    `answer` is the model's text with its citations. Sources that only the values cite are listed
+    after the answer's sources.
     """
     from agent.loop.schema_filling import SchemaFiller  # noqa: PLC0415 - few runs have a schema
 

@@ -1,4 +1,4 @@
-"""Reads the pages of an earlier report again, and searches for quotes that they have lost."""
+"""Rereads the pages of an earlier report, and searches for quotes that are no longer on them."""
 
 from __future__ import annotations
 
@@ -31,17 +31,18 @@ CONCURRENT_READS: Final = 6  # pages read concurrently; each host has its own de
 MAX_SEARCHES: Final = 8
 """Maximum number of searches for pages that are gone or no longer contain the quoted words."""
 RESULTS_READ: Final = 3
-"""Pages read per search: moved words are on the first ones, if they are found at all."""
+"""Pages read per search: if moved text is found at all, it is on one of the first results."""
 QUERY_CHARS: Final = 150
-"""Maximum length of such a query: engines truncate longer ones."""
+"""Maximum length of a search for lost quotes, in characters: engines truncate longer queries."""
 _GONE_STATUSES: Final = (404, 410)  # HTTP statuses that mean that a page no longer exists
 
 
 @dataclass(slots=True)
 class RereadPage:
-    """A page of the earlier report, read again: `source` is None if it could not be read.
+    """A page of the earlier report, read again; `source` is None if it could not be read.
 
-    `moved_to` is the address that it redirected to, `archived` the address of an archived copy.
+    `moved_to` is the address to which the page redirected, `archived` the address of an archived
+    copy.
     """
 
     then: ReportSource
@@ -54,30 +55,30 @@ class RereadPage:
 
     @property
     def is_gone(self) -> bool:
-        """Whether the site says that the page no longer exists."""
+        """Whether the site reports that the page no longer exists."""
         return self.page.outcome is Outcome.NOT_FOUND or self.page.status in _GONE_STATUSES
 
     @property
     def before(self) -> tuple[Passage, ...]:
-        """The passages of the page from the earlier run."""
+        """The page's passages as saved by the earlier run."""
         return self.saved.passages if self.saved else ()
 
     @property
     def why(self) -> str:
-        """Why it could not be read."""
+        """The reason why the page could not be read."""
         return self.page.reason or self.page.outcome.value.replace("_", " ")
 
 
 async def read_again(
     context: ToolContext, web: Web, earlier: EarlierReport, sources: Sequence[ReportSource]
 ) -> dict[int, RereadPage]:
-    """Read pages again and register them as sources; returns them by number in the report."""
+    """Read pages again and register them as sources; returns them by their number in the report."""
     slots = asyncio.Semaphore(CONCURRENT_READS)
 
     async def read(then: ReportSource) -> RereadPage:
         url = then.url
         if then.via == "file" and earlier.files is not None:
-            with suppress(Refused):  # reading it will be refused too, and reported
+            with suppress(Refused):  # reading the page will also be refused, and this is reported
                 url = earlier.files.share(url, web.reader.files)
         async with slots:
             page = await web.reader.read(url)
@@ -102,7 +103,7 @@ async def read_again(
 async def search_for_lost_quotes(
     context: ToolContext, web: Web, archive: str, lost: Sequence[tuple[RereadPage, str]]
 ) -> None:
-    """Search for lost words, read the pages found, and look up archived copies of the old pages."""
+    """Search for lost quotes, read the pages found, and look up archived copies of old pages."""
     calls = Policy(Registry([web_search]), context)
     for number, (page, words) in enumerate(lost[:MAX_SEARCHES], 1):
         if page.then.via == "file":
@@ -122,7 +123,7 @@ async def search_for_lost_quotes(
 
 
 def _quotes_found(then: ReportSource, page: Page) -> list[str]:
-    """Return the page's quotes that occur in a later version of it, or in another page."""
+    """Return the quotes from `then` that occur in `page`, which may be a different page."""
     after = split_passages(page.document.text if page.document else "", 0)
     return [
         quote for quote in then.quotes if compare_words(quote, quote, (), after).state == "stands"

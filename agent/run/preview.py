@@ -1,4 +1,4 @@
-"""Preview of a run (`--dry-run`): its model, its prompt, whether it would plan, its likely cost."""
+"""Preview of a run (`--dry-run`): its model, its prompt, whether it plans, and its likely cost."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from agent.options import Options
 
 LIKELY_STEPS = 4
-"""Number of steps that most questions take: a search, two rounds of reading, and the answer."""
+"""Number of steps for most questions: a search, two rounds of reading, and the answer."""
 REPLY_TOKENS = 300
-"""Tokens in a reply: a thought and a few calls, or a short answer."""
+"""Typical number of tokens in a reply: a thought and a few calls, or a short answer."""
 
 
 def preview(question: str, options: Options, environ: Mapping[str, str]) -> str:
@@ -47,7 +47,7 @@ def preview(question: str, options: Options, environ: Mapping[str, str]) -> str:
     )
     functions = tool_specs(tools) if native else []
 
-    # Each step sends the entire conversation again, which grows with every page read.
+    # Each step resends the entire conversation, which grows with every page read.
     steps = min(LIKELY_STEPS, options.max_steps or options.effort.steps)
     first = tokens(system) + tokens(json.dumps(functions)) + tokens(question)
     read = context.limits.read_tokens * sum(range(steps))

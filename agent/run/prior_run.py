@@ -1,4 +1,4 @@
-"""A run that starts from a record: its own if it is resumed, or another run's recorded web."""
+"""Lets a run start from a record: its own, if resumed, or another run's, as a recorded web."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ class PriorRun:
     """The record that a run starts from.
 
     A `resumed` run continues the recorded run: its events are reused and not written twice.
-    Otherwise another model is asked, using the recorded web; with `live`, pages and searches that
-    the record lacks come from the live web. With `sections`, the sections of the recorded report
-    that have text are kept, with all sources, and the others are researched on the web.
+    Otherwise another model answers the question, using the recorded web; with `live`, pages and
+    searches that are missing from the record come from the live web. With `sections`, the sections
+    of the recorded report that have text are kept, with all sources, and the others are researched
+    on the web.
     """
 
     source: RunRecord
@@ -48,13 +49,13 @@ class PriorRun:
     sections: Sequence[Section] = ()
 
     def open_journal(self, runs: Runs, run: str | None = None) -> Journal:
-        """Open the journal of the run: the recorded one if it is resumed, otherwise a new one."""
+        """Open the run's journal: the recorded one for a resumed run, otherwise a new one."""
         return Journal(self.source.folder if self.resumed else runs.create(utc_now(), run))
 
     def opening(self, place: str) -> list[Message] | None:
         """Return the recorded first messages of a loop; None if they must be rebuilt.
 
-        Another model makes its own plan, so only its main loop starts with the same messages.
+        A different model makes its own plan, so only its main loop starts with the same messages.
         """
         if self.sections:
             return None
@@ -67,12 +68,12 @@ class PriorRun:
 
     @property
     def read_private(self) -> bool:
-        """Whether the run read private text, or its record is too old to say."""
+        """Whether the run read private text; also true if its record is too old to include this."""
         return not self.origins_read or not PRIVATE_KINDS.isdisjoint(self.origins_read)
 
     @property
     def logged_in(self) -> bool:
-        """Whether the browser has logins of the user, apart from those made during the run."""
+        """Whether the browser has any of the user's logins, except those made during the run."""
         # A resumed run starts with the browser state that the interrupted run saved.
         own_state = str(self.source.folder.browser_state)
         starts = self.source.events_of("run.started")
@@ -82,7 +83,7 @@ class PriorRun:
         return not self.resumed or has_users_state or Kind.PAGE in self.origins_read
 
     def interrupted_pages(self) -> dict[str, InterruptedPage]:
-        """Return the page that each loop had open, to be reopened when needed."""
+        """Return the page that each loop had open, to be reopened on demand."""
         if not self.resumed:
             return {}
         return read_interrupted_pages(
@@ -90,11 +91,11 @@ class PriorRun:
         )
 
     def model(self, live: Model) -> Model:
-        """Return the model to ask: the live one, wrapped if the record has replies."""
+        """Return the model to use: the live one, wrapped if recorded replies can be reused."""
         return ResumedModel(self.source, live) if self.resumed else live
 
     def calls(self, live: Caller, journal: Journal) -> Caller:
-        """Return the caller of the tools: the live one, wrapped if the record has results."""
+        """Return the tool caller to use: the live one, wrapped to reuse recorded results."""
         if self.resumed:
             return ResumedCalls(self.source, live, journal.write)
         self.source.copy_sources(journal)
@@ -105,12 +106,12 @@ class PriorRun:
         return RecordedWebCalls(self.source, journal.write, live if self.live else None)
 
     def record(self, write: Record) -> Record:
-        """Return the function that writes events, given one that writes every event."""
+        """Wrap a function that writes events, so that a resumed run does not write them twice."""
         return skip_recorded_events(self.source, write) if self.resumed else write
 
 
 class ResumedCalls:
-    """Returns recorded results and makes the other calls, but never repeats a write."""
+    """Returns recorded results, and makes calls that have none, but never repeats a write."""
 
     def __init__(self, record: RunRecord, live: Caller, write: Record) -> None:
         self._record = record
@@ -120,9 +121,9 @@ class ResumedCalls:
         self._begun = {event.place for event in record.events_of("tool.intent")}
 
     async def run(self, call: ToolCall, place: str) -> Callable[[], Observation]:
-        """Find the result of a call in the record, or make the call."""
+        """Return a call's recorded result, or make the call."""
         known = self._record.results.get(place)
-        # Compared because the model may have been asked again and made a different call here.
+        # Compare them, since the model may have been asked again and made a different call.
         if known is not None and known.call == call:
             return lambda: known
         if place not in self._begun:
@@ -141,16 +142,16 @@ class ResumedCalls:
 
 
 class RecordedWebCalls:
-    """Answers another model's tool calls from the record of a run.
+    """Answers another model's tool calls from a run's record.
 
-    A search is found by its words, a page by its address, regardless of the query. Other calls are
-    made with `live`; if it is None, they fail.
+    Searches are looked up by their words, and pages by their address, regardless of the query.
+    Other calls are made with `live`; if it is None, they fail.
     """
 
     def __init__(self, record: RunRecord, write: Record, live: Caller | None) -> None:
         self._write = write
         self._live = live
-        self._results = {_key(r.call): r for r in record.results.values()}
+        self._results = {_call_key(r.call): r for r in record.results.values()}
         self._pages = {normalize(page.url): (page, part) for page, part in record.pages()}
         self._context = ToolContext(
             question=record.question,
@@ -159,8 +160,8 @@ class RecordedWebCalls:
         )
 
     async def run(self, call: ToolCall, place: str) -> Callable[[], Observation]:
-        """Find the result of the same call, made at any place."""
-        found = self._results.get(_key(call)) or self._read_recorded_page(call)
+        """Return the recorded result of the same call, from any place."""
+        found = self._results.get(_call_key(call)) or self._read_recorded_page(call)
         if found is None and self._live is not None:
             return await self._live.run(call, place)
         missing = Observation(
@@ -168,7 +169,7 @@ class RecordedWebCalls:
             {"error": f"not in the record: {call.name} {call.param}"},
             hint="The record contains only what that run searched for and read. " + ToolError.hint,
         )
-        # The recorded call may be written differently.
+        # The recorded call may be spelled differently.
         result = replace(found, call=call) if found is not None else missing
 
         def finish() -> Observation:
@@ -178,8 +179,10 @@ class RecordedWebCalls:
         return finish
 
     def _read_recorded_page(self, call: ToolCall) -> Observation | None:
-        """Read a recorded page, with another query or starting at another passage."""
-        arguments = _arguments(call.name, call.param) if call.name in _READING_TOOLS else None
+        """Read a recorded page, with a different query or starting at a different passage."""
+        arguments = (
+            _parse_web_arguments(call.name, call.param) if call.name in _READING_TOOLS else None
+        )
         if arguments is None or normalize(arguments.url) not in self._pages:
             return None
         # Use the source numbers of the loop that read the page, so that its passages keep their
@@ -201,9 +204,9 @@ class RecordedWebCalls:
         )
 
 
-def _key(call: ToolCall) -> tuple[str, str]:
-    """Return the key that identifies a call; searches are compared without case and spacing."""
-    arguments = _arguments(call.name, call.param)
+def _call_key(call: ToolCall) -> tuple[str, str]:
+    """Return a key that identifies a call; for searches, the key ignores case and spacing."""
+    arguments = _parse_web_arguments(call.name, call.param)
     if arguments is None:
         return call.name, call.param
     fields = arguments.model_dump(exclude_defaults=True)
@@ -212,7 +215,7 @@ def _key(call: ToolCall) -> tuple[str, str]:
     return call.name, repr(sorted(fields.items()))
 
 
-def _arguments(name: str, param: str) -> Any:
+def _parse_web_arguments(name: str, param: str) -> Any:
     """Parse the arguments of a web tool; None for other tools and invalid arguments."""
     tool = _TOOLS.get(name)
     try:

@@ -1,7 +1,8 @@
 """Skills proposed after a site has repeatedly failed in the same way.
 
-A proposal is a SKILL.md in the `proposed` folder of the data folder. Runs do not read it: the user
-reads it, edits it, and enables it with `research skills enable`, which moves it to their skills.
+A proposal is a SKILL.md in the `proposed` folder of the data folder. Runs do not read it. The user
+reads it, edits it, and enables it with `research skills enable`, which moves it to the user's
+skills.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ _SYMPTOMS: Final = {
 
 
 def propose_skill(data: Path, site: str, habit: Habit) -> Path | None:
-    """Write the proposal for a site; None if a proposal, or a skill made from one, exists."""
+    """Write the proposal for a site; returns None if a proposal or resulting skill exists."""
     outcome = Outcome(habit.failed)
     name = f"{site}-{outcome.value}".replace("_", "-")
     if any((data / folder / name / FILE).exists() for folder in (FOLDER, "skills")):

@@ -1,7 +1,7 @@
-"""`research recheck`: an earlier report checked against the current pages, sentence by sentence.
+"""`research recheck`: checks an earlier report against the current pages, by sentence.
 
-A recheck is a run whose answer is the earlier report's answer: the pages that it cites are read
-again, saved, and searched for the words that support each sentence.
+A recheck is a run with the earlier report's answer as its answer: the cited pages are read again,
+saved, and searched for the words that support each sentence.
 """
 
 from __future__ import annotations
@@ -42,11 +42,13 @@ if TYPE_CHECKING:
     from agent.types import CheckState, Passage, Sentence
 
 CLAIMS_PER_REQUEST: Final = 10
-"""Maximum number of claims in one request to the judge; a long answer has about as many."""
+"""Maximum number of claims in one request to the judge, about as many as a long answer has."""
 PASSAGES_JUDGED: Final = 4
-"""Passages of the changed page that the judge is shown for each claim: those most like it."""
+"""Number of passages of the changed page, the most similar ones, that the judge sees per claim."""
 PASSAGES_IN_PLACE: Final = 2
-"""Passages shown because the old words were there: a rewording may share no word with the claim."""
+"""Number of passages shown because they replaced the old words: a rewording may share no words with
+the claim.
+"""
 _STATE_PRECEDENCE: Final[dict[CheckState, int]] = {
     "contradicted": 0,
     "stands": 1,
@@ -55,11 +57,12 @@ _STATE_PRECEDENCE: Final[dict[CheckState, int]] = {
     "not_checked": 4,
     "gone": 5,
 }
-"""The order in which the sources of a sentence decide: first one that contradicts it today, then
-one that still supports it. A sentence is not gone as long as one of its sources could not be read.
+"""Precedence of the states found on a sentence's sources: first a source that contradicts it now,
+then one that still supports it. A sentence does not count as gone while one of its sources could
+not be read.
 """
 _STILL_SUPPORTED: Final = frozenset({"stands", "moved"})
-_MARKER = re.compile(r"\s?\[(\d{1,3})\]")
+_CITATION_RE = re.compile(r"\s?\[(\d{1,3})\]")
 
 
 async def recheck(
@@ -70,30 +73,30 @@ async def recheck(
     config: bool = False,
     **flags: Unpack[Flags],
 ) -> Report:
-    """Check the report of a run, an archive or a `report.json` against today's pages.
+    """Check a report (of a run, in an archive, or a `report.json`) against the current pages.
 
-    `flags` are those of `research`; `service` overrides addresses from `SERVICES`. Raises
-    `UsageError` if the report does not exist or cites no page.
+    Takes the flags of `research`; `service` overrides addresses in `SERVICES`. Raises `UsageError`
+    if the report does not exist or cites no page.
     """
     arguments: dict[str, Any] = {"fresh": True, **flags, "model": model, "memory": False}
     addresses, options = service_addresses(load_options(arguments, config=config))
     with open_earlier(str(name), Runs(options.data)) as earlier:
         if not any(quoted_pages(sentence, earlier.report) for sentence in earlier.report.claims):
-            hint = "A recheck requires sentences that are supported by pages."
-            raise UsageError(f"{earlier.name} has nothing to recheck", hint=hint)
+            hint = "Only sentences that are supported by pages can be rechecked."
+            raise UsageError(f"{earlier.name} contains nothing to recheck", hint=hint)
         make = partial(Recheck, earlier=earlier, archive=addresses["archive"])
         question = f"Recheck of {earlier.name}: {earlier.report.question}"
         return await run_question(question, options, Inputs(on_event=on_event, config=config), make)
 
 
 class Recheck(Run):
-    """The recheck of one report; `archive` is the address of the Wayback Machine."""
+    """The recheck of one report; `archive` is the Wayback Machine's address."""
 
     def __init__(
         self, services: RunServices, model: ResolvedModel, earlier: EarlierReport, archive: str
     ) -> None:
         super().__init__(services, model)
-        services.evidence.question = ""  # the sentences are judged, not the answer
+        services.evidence.question = ""  # the sentences are judged rather than the answer
         self._earlier = earlier
         self._archive = archive
         self._pages: dict[int, RereadPage] = {}  # by source number in the earlier report
@@ -109,7 +112,7 @@ class Recheck(Run):
         sources = list({source.n: source for source in quoted}.values())
         self._pages = await read_again(services.context, web, self._earlier, sources)
 
-        # Look for the words of each sentence; if they are lost, search other pages too.
+        # Look for the quotes of each sentence; if they are gone, search other pages too.
         checked = await asyncio.to_thread(self._check_all)
         if lost := self._lost_pages(checked):
             await search_for_lost_quotes(services.context, web, self._archive, lost)
@@ -122,10 +125,10 @@ class Recheck(Run):
         return [(sentence, self._check(sentence)) for sentence in report.claims]
 
     def _check(self, sentence: Sentence) -> RecheckedSentence:
-        """Determine whether the words that support a sentence are still there."""
+        """Determine whether the words that support a sentence are still on its pages."""
         quoted = quoted_pages(sentence, self._earlier.report)
         if not quoted:
-            reason = "it was not supported by a page that can be read again"
+            reason = "the sentence was not supported by a page that can be read again"
             return RecheckedSentence(text=sentence.text, state="not_checked", reason=reason)
         found = [self._check_on(sentence, self._pages[source.n]) for source in quoted]
         return min(found, key=lambda one: _STATE_PRECEDENCE[one.state])
@@ -159,7 +162,7 @@ class Recheck(Run):
         return LaterWording("not_checked", words, reason=f"the page could not be read: {page.why}")
 
     def _read_sources(self, but: Source | None) -> list[Source]:
-        """Return today's versions of the report's other pages."""
+        """Return the current versions of the report's other pages."""
         found = (page.source for page in self._pages.values())
         return [source for source in found if source is not None and source is not but]
 
@@ -172,7 +175,7 @@ class Recheck(Run):
             text=claim,
             state=now.state,
             holds=holds,
-            # number in this run; renumbered when the report is built
+            # the number in this run; changed when the report is built
             source=source.n if source else None,
             url=then.url,
             old=now.old,
@@ -184,7 +187,7 @@ class Recheck(Run):
     def _lost_pages(
         self, checked: Sequence[tuple[Sentence, RecheckedSentence]]
     ) -> list[tuple[RereadPage, str]]:
-        """List the pages of sentences that no longer hold, each with the lost words."""
+        """List the pages that no longer support their sentences, each with the lost words."""
         lost: dict[int, tuple[RereadPage, str]] = {}
         for _, row in checked:
             page = next((p for p in self._pages.values() if p.then.url == row.url), None)
@@ -225,7 +228,7 @@ class Recheck(Run):
             rows[claim].new, rows[claim].reason = decided.quote, decided.reason
 
     def _passages_to_judge(self, row: RecheckedSentence) -> list[Passage]:
-        """Return the passages where the old words were, and those most like the sentence."""
+        """Return the passages that replaced the old words, and the ones most like the sentence."""
         evidence = self._services.evidence
         source = evidence.source(row.source or 0)
         page = next((p for p in self._pages.values() if p.then.url == row.url), None)
@@ -235,13 +238,13 @@ class Recheck(Run):
         return list(dict.fromkeys((*in_place[:PASSAGES_IN_PLACE], *similar)))
 
     def _new_report(self, checked: Sequence[tuple[Sentence, RecheckedSentence]]) -> Report:
-        """Build the report: the earlier answer, today's version of its sources, and the changes."""
+        """Build the report: the earlier answer, the sources as they are now, and the changes."""
         services, earlier = self._services, self._earlier.report
         report = services.report_builder.new_report("answered")
         report.confidence = None
 
-        # The sources keep their numbers. A source that was not read again is included as saved
-        # earlier.
+        # The sources keep their numbers. A source that was not read again is included as saved by
+        # the earlier run.
         numbers: dict[int, int] = {}
         for then in earlier.sources:
             source = self._pages[then.n].source if then.n in self._pages else None
@@ -267,10 +270,10 @@ class Recheck(Run):
         rows = {row.text: row for _, row in checked}
         report.rechecked = list(rows.values())
         report.sentences = [
-            _sentence_now(sentence, rows.get(sentence.text), set(by_number))
+            _with_current_verdict(sentence, rows.get(sentence.text), set(by_number))
             for sentence in earlier.sentences
         ]
-        report.answer = _MARKER.sub(
+        report.answer = _CITATION_RE.sub(
             lambda match: match[0] if int(match[1]) in by_number else "", earlier.answer
         )
         claims = [row for row in report.rechecked if row.holds is not None]
@@ -296,8 +299,10 @@ def _report_source(n: int, source: Source) -> ReportSource:
     )
 
 
-def _sentence_now(sentence: Sentence, row: RecheckedSentence | None, numbers: set[int]) -> Sentence:
-    """Give a sentence its verdict based on today's pages."""
+def _with_current_verdict(
+    sentence: Sentence, row: RecheckedSentence | None, numbers: set[int]
+) -> Sentence:
+    """Return a sentence with its verdict based on the current pages."""
     cited = [n for n in sentence.citations if n in numbers]
     if row is None or row.holds is True:
         if row is not None and row.source and row.source not in cited:

@@ -1,4 +1,4 @@
-"""Reads the record of a run: each property is a query over its events.
+"""Reads a run's record: each property is a query over its events.
 
 `ResumedModel` and `skip_recorded_events` are for resumed runs: recorded replies are not
 requested again, and recorded events are not written twice.
@@ -62,7 +62,7 @@ _OWN_SYSTEM_PROMPT: Final = (
     VALUES,
     CONDENSE,
 )
-"""Places of model calls that do not use the system prompt of the loops."""
+"""Places of model calls that do not use the loops' system prompt."""
 
 _ONCE_PER_PLACE: Final = frozenset(
     {
@@ -78,11 +78,11 @@ _ONCE_PER_PLACE: Final = frozenset(
         PRIMARY,
     }
 )
-"""Events that occur once per place: a resumed run does not write them again."""
+"""Events that occur once per place; a resumed run does not write them again."""
 
 
 class RunRecord:
-    """The events of one run as of when it was read, and queries over them."""
+    """A snapshot of one run's events, and queries over them."""
 
     def __init__(self, folder: RunFolder, events: Iterable[Event]) -> None:
         self.folder = folder
@@ -95,7 +95,7 @@ class RunRecord:
 
     @classmethod
     def read(cls, folder: RunFolder) -> RunRecord:
-        """Read the record of a run; raises `JournalError` if it has no `run.started`."""
+        """Read a run's record; raises `JournalError` if it has no `run.started`."""
         return cls(folder, read_events(folder.journal))
 
     def events_of(self, kind: str) -> list[Event]:
@@ -106,16 +106,16 @@ class RunRecord:
 
     @property
     def started(self) -> dict[str, Any]:
-        """The data of `run.started`; for a resumed run, of the latest such event."""
+        """The data of the latest `run.started` event (a resumed run has several)."""
         return self.events_of("run.started")[-1].data
 
     @property
     def question(self) -> str:
-        """The question of the run."""
+        """The run's question."""
         return str(self.started["question"])
 
     def require_question(self) -> RunRecord:
-        """Return this record; raises `UsageError` for an audit or a recheck: they have no loop."""
+        """Return this record; raises `UsageError` for an audit or a recheck, which have no loop."""
         work = self.started.get("work", "question")
         if work != "question":
             hint = "`research verify` compares its quotes with the saved pages; "
@@ -131,12 +131,12 @@ class RunRecord:
 
     @property
     def by_rules(self) -> bool:
-        """Whether code drove its loop: its model was the extractive one, or used guided mode."""
+        """Whether code drove the run's loop: it used the extractive model or guided mode."""
         return self.started["model"] == EXTRACTIVE or bool(self.started.get("guided"))
 
     @property
     def options(self) -> dict[str, Any]:
-        """The settings of the run."""
+        """The run's settings."""
         return self.folder.settings_with_paths(self.started["options"])
 
     @property
@@ -146,7 +146,7 @@ class RunRecord:
         return found if isinstance(found, dict) else None
 
     def approval(self) -> PlanApproval:
-        """What the user answered and approved before the run, until it was interrupted."""
+        """The user's answer and approved plan, as recorded before the run was interrupted."""
         answers = [event.data["answer"] for event in self.events_of("plan.clarified")]
         plans = [event.data["text"] for event in self.events_of("plan.approved")]
         return PlanApproval(
@@ -155,13 +155,13 @@ class RunRecord:
 
     @property
     def sections(self) -> list[Section]:
-        """The sections of its report, as written; empty for other kinds of answers."""
+        """The report's sections, as last recorded; empty if the answer has no sections."""
         written = self.events_of("sections")
         return [Section.from_row(row) for row in written[-1].data["sections"]] if written else []
 
     @property
     def kept_sections(self) -> list[Section]:
-        """The sections taken over from an earlier report; those without text are new."""
+        """The sections carried over from an earlier report; those without text are new."""
         kept = self.events_of("sections.kept")
         return [Section.from_row(row) for row in kept[-1].data["sections"]] if kept else []
 
@@ -174,7 +174,7 @@ class RunRecord:
 
     @property
     def system(self) -> str:
-        """The system prompt of its loops; for a resumed run, the latest one."""
+        """The loops' system prompt; for a resumed run, the latest one."""
         for request in reversed(self.requests):
             if request.data["system"] and not request.place.startswith(_OWN_SYSTEM_PROMPT):
                 return str(request.data["system"])
@@ -182,7 +182,7 @@ class RunRecord:
 
     @cached_property
     def replies(self) -> dict[str, ModelReply]:
-        """The replies of its models by place."""
+        """The models' replies, by place."""
         found = {}
         for event in self.events_of("model.reply"):
             data = event.data
@@ -216,7 +216,7 @@ class RunRecord:
         return found
 
     def opening_at(self, loop: str) -> list[Message] | None:
-        """Return the first messages of a loop; None if it never started."""
+        """Return a loop's first messages; None if the loop never started."""
         for request in self.requests:
             if request.place.startswith(f"{loop}/"):
                 return self.messages(request)
@@ -229,12 +229,12 @@ class RunRecord:
         return None
 
     def messages(self, request: Event) -> list[Message]:
-        """Read the messages that were new in a request, with the passages shown in them."""
+        """Read the messages that a request added, with the passages shown in them."""
         blob, passage = self.folder.blob, self.evidence.passage
         return [message_from_row(row, blob, passage) for row in request.data["messages"]]
 
     def replies_by_digest(self) -> dict[str, deque[ModelReply]]:
-        """Return the replies by the digest of their requests, oldest first."""
+        """Return the replies by their requests' digests, oldest first."""
         found: dict[str, deque[ModelReply]] = defaultdict(deque)
         for request in self.requests:
             if request.place in self.replies:
@@ -245,9 +245,9 @@ class RunRecord:
 
     @cached_property
     def evidence(self) -> Evidence:
-        """The sources of the run with their numbers; a resumed run adds to them.
+        """The run's sources with their numbers; a resumed run adds to them.
 
-        Raises `JournalError` if a saved text was changed.
+        Raises `JournalError` if any saved text was changed.
         """
         evidence = Evidence(self.question)
         for event in self.events:
@@ -302,7 +302,7 @@ class RunRecord:
         )
 
     def copy_sources(self, journal: Journal) -> None:
-        """Copy the sources into the record of another run, so that it is complete by itself."""
+        """Copy the sources into another run's record, so that the record is self-contained."""
         for event in self.events:
             if event.type == "source.added":
                 for name in ("text", "body"):
@@ -315,7 +315,7 @@ class RunRecord:
 
     @property
     def end(self) -> Event | None:
-        """The last event `run.finished`, with the report; None if the run did not finish."""
+        """The last `run.finished` event, with the report; None if the run did not finish."""
         finished = self.events_of("run.finished")
         return finished[-1] if finished else None
 
@@ -348,10 +348,10 @@ class ResumedModel(ModelWrapper):
     async def reply(
         self, system: str, messages: Sequence[Message], on_text: OnText | None = None
     ) -> ModelReply:
-        """Return the recorded reply to the same request, otherwise the live model's."""
+        """Return the recorded reply to the same request, or else ask the live model."""
         digest = request_digest(system, messages)
-        # The recorded run continued without these notes on old steps. Adding them would make its
-        # next requests differ from the record.
+        # The recorded run failed to summarise these old steps and went on without. Adding a summary
+        # would make its next requests differ from the record.
         if digest in self._failed:
             raise ModelUnavailable("the recorded run did not summarise these steps")
         if known := self._replies.get(digest):

@@ -1,4 +1,4 @@
-"""The actions of a recorded browser session: finding their elements, comparing their outcomes."""
+"""A recorded browser session's actions: finds their elements and compares their outcomes."""
 
 from __future__ import annotations
 
@@ -33,25 +33,25 @@ if TYPE_CHECKING:
 REFS: Final = ("ref", "to")
 """Parameters that contain the ref of an element."""
 _ENTERED_PARAMS: Final = {"TYPE": "text", "SELECT": "value", "PRESS": "keys"}
-"""The parameter with the value, for each tool that enters one."""
-_AFTER_REF = re.compile(r"\[(?:f\d+)?e\d+\] ?(.*)", re.DOTALL)
+"""For each tool that enters a value: the parameter that contains it."""
+_TEXT_AFTER_REF_RE = re.compile(r"\[(?:f\d+)?e\d+\] ?(.*)", re.DOTALL)
 _SELF_VERIFYING_TOOLS: Final = frozenset({"OPEN", "TYPE", "SELECT", "CHECK"})
-"""Tools that verify their own effect; it need not be confirmed by a change to the page."""
+"""Tools that verify their own effect, so a change to the page is not needed as confirmation."""
 MIN_LIKENESS: Final = 0.6
-"""Minimum similarity (0 to 1) between a line that appeared after an action and the recorded one."""
+"""Minimum similarity (0 to 1) of a line that appeared after an action to the recorded line."""
 _DIALOG_LAYER: Final = 2
 """Value of `front` for the lines of a dialog that covers the page."""
 MAX_NEW_LINES: Final = 5
-"""Maximum number of new lines compared: more indicate a new page or list, which may differ."""
-_NUMBERS = re.compile(r"\d+")
+"""Maximum number of new lines compared: more lines mean a new page or list, which may differ."""
+_NUMBER_RE = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
 class SessionStep:
-    """A recorded action: the call, its result, and where its elements were.
+    """A recorded action: the call, its result, and its elements' positions.
 
-    `element` is the role, name and recorded state of the element that it acted on. `shown` are the
-    lines that the session had shown before.
+    `element` is the role, name and recorded state of the element on which the action was performed.
+    `shown` are the lines that the session had already shown.
     """
 
     call: ToolCall
@@ -68,12 +68,12 @@ class SessionStep:
 
     @property
     def entered(self) -> str:
-        """What was typed, selected or pressed; empty for other actions."""
+        """The text, option or keys to enter now; empty for other actions."""
         return str(self.fields.get(_ENTERED_PARAMS.get(self.call.name, ""), "") or "")
 
     @property
     def recorded(self) -> str:
-        """What was entered when the session was recorded."""
+        """The text, option or keys that were entered in the recorded session."""
         name = _ENTERED_PARAMS.get(self.call.name, "")
         return str(self.call.fields.get(name, "") or "") if name else ""
 
@@ -90,12 +90,12 @@ class SessionStep:
 
 
 def describe_act(result: Observation, url: str) -> str:
-    """Describe what an action did, without refs; an action without a description opened `url`."""
+    """Describe what an action did, without refs; if it has no description, it opened `url`."""
     return without_refs(str(result.get("did") or "")) or f"opened {url}"
 
 
 def session_steps(record: RunRecord) -> list[SessionStep]:
-    """Read the actions of a run's main loop that took effect, in order."""
+    """Read the successful actions of a run's main loop, in order."""
     known: dict[str, Place] = {}
     shown = set[str]()
     tools = {tool.name: tool for tool in PAGE_TOOLS if ToolTrait.LOOKS not in tool.traits}
@@ -111,7 +111,7 @@ def session_steps(record: RunRecord) -> list[SessionStep]:
         elif name in tools and not result.failed:
             parsed = tools[name].parse(result.call.param).arguments
             fields = parsed.model_dump(mode="json", exclude_unset=True, by_alias=True)
-            match = _AFTER_REF.search(str(result.get("did") or ""))
+            match = _TEXT_AFTER_REF_RE.search(str(result.get("did") or ""))
             places = {
                 key: keep_own_parts(ref, known) for key in REFS if (ref := fields.get(key)) in known
             }
@@ -119,7 +119,7 @@ def session_steps(record: RunRecord) -> list[SessionStep]:
             before = frozenset(shown)
             steps.append(SessionStep(result.call, fields, result, element, places, before))
         if name == "OPEN" or "navigated" in _kinds(result):
-            known.clear()  # another page
+            known.clear()  # a new page
         known |= dict(places_in(result.snapshot))
         shown.update(map(normalise_line, result.snapshot.splitlines()))
     return steps
@@ -152,8 +152,8 @@ def _kinds(result: Observation) -> set[str]:
 
 
 def normalise_line(line: str) -> str:
-    """Return a line without refs, markers and figures, for comparing two sessions."""
-    return _NUMBERS.sub("#", without_marks(line))
+    """Return a line without refs, markers and digits, so that sessions can be compared."""
+    return _NUMBER_RE.sub("#", without_marks(line))
 
 
 def find_element(view: View, step: SessionStep, key: str, where: str) -> str:
@@ -184,20 +184,20 @@ def find_element(view: View, step: SessionStep, key: str, where: str) -> str:
                 f"{where}: there is no {named!r} in the row of “{place.line}” ({row})"
             )
     elif place.others and len(refs) != place.others + 1:
-        message = f"the page has {len(refs)} of {named!r}, but the record has {place.others + 1}"
+        message = f"{named!r} matches {len(refs)} elements, but {place.others + 1} in the record"
         raise RerunStopped(f"{where}: {message}, and they cannot be told apart")
     return max(refs, key=lambda ref: rate_match(place, there.get(ref)))
 
 
 def new_dialog(view: View, step: SessionStep) -> str:
-    """Return the first line of a dialog that is mostly new to the session, or ""."""
+    """Return the first new line of a dialog if most of its lines are new to the session, or ""."""
     lines = [line.text for line in view.lines if line.front == _DIALOG_LAYER and line.plain]
     new = [line for line in lines if normalise_line(line) not in step.shown]
     return without_marks(new[0]) if len(new) > len(lines) / 2 else ""
 
 
 def _is_named(wanted: str, name: str) -> bool:
-    """Return whether an element's recorded description starts with this role and name."""
+    """Return whether the recorded description `wanted` starts with this role and name."""
     rest = wanted[len(name) :]
     return wanted.startswith(name) and (not rest or rest.startswith((",", " in ", ":")))
 
@@ -230,7 +230,7 @@ def describe_difference(
 
 def _address(result: Observation) -> str:
     parts = urlsplit(str(result.get("url") or ""))
-    return _NUMBERS.sub("#", f"{parts.netloc.partition(':')[0]}{parts.path.rstrip('/')}")
+    return _NUMBER_RE.sub("#", f"{parts.netloc.partition(':')[0]}{parts.path.rstrip('/')}")
 
 
 def _lost_line(
@@ -240,9 +240,9 @@ def _lost_line(
     before: frozenset[str],
     changed: Sequence[tuple[str, str]],
 ) -> str:
-    """Return a recorded new line that is missing now; "" if any of them is present.
+    """Return the first line that was new in the record, if no such line is new now; else "".
 
-    Numbers and entered values may differ.
+    Differences in numbers and in entered values are ignored.
     """
     expected = [line for line in _new_lines(then) if line not in shown]
     found = [line for line in _new_lines(now) if line not in before]
@@ -255,7 +255,7 @@ def _lost_line(
 
 
 def _new_lines(changes: str) -> list[str]:
-    """Return the lines that a diff adds, or all lines of a new page."""
+    """Return the lines that a diff adds, or all lines if the page is new."""
     lines = changes.splitlines()
     if any(line.startswith(("+", "~", "-")) for line in lines):
         lines = [line for line in lines if line.startswith(("+", "~"))]

@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from agent.run.record import RunRecord
     from agent.types import Message, Observation, Report, ToolCall
 
-_PLACES_OF_TASK: Final = {
+_TASK_PLACES: Final = {
     Task.PLAN: (PLAN, f"{PROPOSAL}/1"),
     Task.OUTLINE: (OUTLINE,),
     Task.VALUES: (f"{VALUES}/1",),
 }
-"""The place in the journal of the request for each task, if one was made."""
+"""For each task, the journal place of its request, if one was made."""
 DIFF_LINES: Final = 12
-"""Maximum number of diff lines shown; the first ones show what is wrong."""
+"""Maximum number of diff lines shown; the first ones are enough to see what is wrong."""
 DIFF_WIDTH: Final = 160
 """Width at which long lines are wrapped, so that only the part that differs is shown."""
 
@@ -45,14 +45,15 @@ DIFF_WIDTH: Final = 160
 async def replay(record: RunRecord) -> Report:
     """Replay a run from its record and produce the same answer, byte for byte.
 
-    Raises `ReplayDiverged` if the run would now send its model or tools a different request.
+    Raises `ReplayDiverged` if the run would now make a different model request or tool call.
     """
     question, evidence = record.require_question().question, record.evidence
     options, budget = record.options, RecordedBudget(record)
     builder = ReportBuilder(question, evidence, budget)
     for event in record.events_until_end():
         builder.add(event)
-    # Objections to the answer are recorded at `review`, objections to a section at its loop.
+    # Objections to the answer are recorded at `review`, objections to a section at the section's
+    # loop.
     reviews = {event.place.partition("/")[0]: event.data for event in record.events_of(REVIEW)}
     offers = record.events_of("tools.offered")
     tools = offers[0].data if offers else {}
@@ -112,7 +113,7 @@ class Interrupted(Exception):
 
 
 class NoLiveModel:
-    """The model of a replay, asked when the record has no reply; it always fails.
+    """The model used in a replay when the record has no reply; it always fails.
 
     It fails as the recorded call did, or with `ReplayDiverged` if there was no such call.
     """
@@ -127,13 +128,13 @@ class NoLiveModel:
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
         """Raise the limit or the error that ended the recorded call, or `ReplayDiverged`."""
         self._fail_as_recorded(request_digest(system, messages))
-        if asks_for_notes(system):  # the recorded run cut old steps without asking for notes
+        if asks_for_notes(system):  # the recorded run cut old steps without a summary
             raise ModelUnavailable("these steps were not summarised")
         details = difference(self._record, messages)
         raise ReplayDiverged(f"the run sends its model a different request {details}")
 
     async def aclose(self) -> None:
-        """Do nothing: there is nothing to close."""
+        """Do nothing, as there is nothing to close."""
 
     def start_guided_mode(self) -> None:
         """Record that code drives the loop from now on; the replies come from the record."""
@@ -149,13 +150,13 @@ class NoLiveModel:
                 return not self._by_rules
             case Task.CONDENSE:
                 return any(place.startswith(CONDENSE) for place in self._places)
-            case Task.MISSING:  # the orchestrator asks once per round, so this counts the rounds
+            case Task.MISSING:  # called once per round, so this counts the rounds
                 self._missing_rounds += 1
                 return f"{MISSING}/{self._missing_rounds}" in self._places
-        return not self._places.isdisjoint(_PLACES_OF_TASK.get(task, ()))
+        return not self._places.isdisjoint(_TASK_PLACES.get(task, ()))
 
     def _fail_as_recorded(self, digest: str) -> None:
-        """Raise the error that ended the recorded call with this digest, if it got no reply."""
+        """Raise the error that ended the recorded call with this digest, if it had no reply."""
         record = self._record
         failures = {event.place: event.data for event in record.events_of("model.failed")}
         for request in record.requests:
@@ -174,7 +175,7 @@ class NoLiveModel:
 
 
 def _limit_of(record: RunRecord, loop: str = "") -> str | None:
-    """Return the limit that ended a loop, otherwise the one that ended the run, otherwise None."""
+    """Return the limit that ended a loop, or else the one that ended the run, or None."""
     limits = [e.data["limit"] for e in record.events_of("limit.reached") if e.place == loop]
     if not limits:
         limits = [event.data["limit"] for event in record.events_of("answer.draft")]
@@ -204,8 +205,8 @@ class RecordedCalls:
 class RecordedBudget(Budget):
     """A budget that ends where the recorded run ended, regardless of the clock.
 
-    It never runs out before that: whether a task was done is decided by `NoLiveModel.takes` from
-    the record.
+    It never runs out before that: `NoLiveModel.takes` decides from the record whether a task was
+    done.
     """
 
     def __init__(self, record: RunRecord, loop: str = MAIN) -> None:
@@ -218,7 +219,7 @@ class RecordedBudget(Budget):
         self._limit = _limit_of(record, loop)
 
     def part(self, parts: int, max_steps: int, place: str = "") -> Budget:  # noqa: ARG002 - as recorded
-        """Return the budget of the loop at this place."""
+        """Return the budget for the loop at this place."""
         return RecordedBudget(self._record, place)
 
     def begin_step(self) -> int:
@@ -229,7 +230,7 @@ class RecordedBudget(Budget):
         return self.steps
 
     def steps_per_part(self, parts: int) -> int:  # noqa: ARG002 - as recorded
-        """Return more steps than any part can need."""
+        """Return a number of steps that is enough for any part."""
         return MAX_STEPS
 
     def elapsed(self) -> float:
@@ -238,13 +239,14 @@ class RecordedBudget(Budget):
 
     @property
     def steps_left(self) -> int:
-        """More steps than any question can need."""
+        """A number of steps that is enough for any question."""
         return MAX_STEPS
 
 
 def difference(record: RunRecord, messages: Sequence[Message]) -> str:
     """Describe how a request differs from the most similar one in the record, as a unified diff."""
-    # Rebuild each recorded request: its event has only the messages that were new in its loop.
+    # Rebuild each recorded request, whose event contains only the messages added since the last
+    # one.
     loops: dict[str, list[Message]] = {}
     candidates: list[tuple[int, int, str, list[Message]]] = []
     for request in record.requests:
@@ -254,9 +256,9 @@ def difference(record: RunRecord, messages: Sequence[Message]) -> str:
         same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
         candidates.append((same, -abs(len(loop) - len(messages)), request.place, list(loop)))
     if not candidates:
-        return "the record has no request"
+        return "the record contains no requests"
 
-    # The most similar one has the longest common prefix, then the closest length.
+    # The most similar request has the longest common prefix, then the closest length.
     n, _, place, recorded = max(candidates, key=lambda row: row[:2])
     if n == len(recorded) == len(messages):
         return f"at {place}: its messages match the record, but their hash does not"

@@ -1,9 +1,10 @@
 """`research rerun`: repeats a recorded browser session, live and without a model.
 
-The steps come from the record. An element is found by its role and name, never by a selector. If
-several elements share them, the words that were unique to its row decide; if the page lacks these
-words, nothing is done. Each action is confirmed by comparing its outcome with the recorded one. At
-the first difference the rerun stops and reports it; if a model is given, it takes over there.
+The steps come from the record. Elements are found by role and name, never by a selector. If several
+elements share both, the one whose row contains the words unique to the recorded row is used; if no
+row contains them, the action is not performed. Each action is confirmed by comparing its outcome
+with the recorded one. The rerun stops at the first difference and reports it; if a model is given,
+it takes over there.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ if TYPE_CHECKING:
 _KEPT_SETTINGS: Final = (
     "allow deny allow_private proxy ignore_robots headed storage_state file timeout".split()
 )
-"""Settings of the recorded run that are used again. Approvals are not: they must be given again."""
+"""Settings of the recorded run that are reused. Approvals are not reused: they must be given again.
+"""
 
 
 async def rerun(
@@ -70,7 +72,7 @@ async def rerun(
     """Repeat the browser session of a run; `values` replace recorded entries.
 
     The keys of `values` are field names or the recorded entries. `model` takes over from the first
-    step that differs; without one, the rerun stops there. `flags` are those of `research`. Raises
+    step that differs; without one, the rerun stops there. Takes the flags of `research`. Raises
     `UsageError` if the run does not exist or has no browser session, or if a key matches no entry.
     """
     own_model = None if isinstance(model, str) else model
@@ -99,9 +101,9 @@ async def rerun(
 
 
 class Rerun(Run):
-    """The rerun of one session. It acts through the tools of a run, so the same rules apply.
+    """The rerun of one session. It acts through a run's tools, so the same rules apply.
 
-    `takes_over` says that the model continues from a step that differs from the record.
+    `takes_over` means that the model continues from the first step that differs from the record.
     """
 
     def __init__(
@@ -181,7 +183,7 @@ class Rerun(Run):
     async def _continue(
         self, stack: AsyncExitStack, tools: ToolSelection, stopped: RerunStopped
     ) -> Report:
-        """Let the model finish the session; its answer is checked as usual."""
+        """Have the model finish the session; its answer is checked as usual."""
         done = [one.text for one in self._sentences]
         result, judge = await take_over(
             self._services,

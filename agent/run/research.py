@@ -69,17 +69,17 @@ async def research(
 ) -> Report:
     """Research a question.
 
-    `flags` are the command line's flags with underscores (lists if a flag repeats). Memory is off
-    unless it is given. `tools` are functions by name, async or not: their parameters and docstrings
-    describe them to the model, and their results (any JSON) can be cited. `on_event` is called with
-    each journal event. `approve` asks the user about a risky step; `ask` asks them what they meant,
-    at most once. With `plan`, `edit_plan` shows them the plan as Markdown and returns it as edited,
-    or None to stop. `opened` is called with the run's `ToolContext` once its web is open. Provider
-    keys set in the environment (`OPENAI_API_KEY`, …) are used; other environment variables and the
-    settings file are read only with `config`. `run` sets the id of the run, for callers that must
-    know it beforehand. `tasks` creates the tools for `allow_tasks`.
+    `flags` are the command line's flags with underscores (lists for repeatable flags). Memory is
+    off unless it is given. `tools` are functions by name, async or not: their parameters and
+    docstrings describe them to the model, and their results (any JSON) can be cited. `on_event` is
+    called with each journal event. `approve` asks the user about a risky step; `ask` asks a
+    clarifying question, at most once. With `plan`, `edit_plan` shows the user the plan as Markdown
+    and returns the edited plan, or None to stop. `opened` is called with the run's `ToolContext`
+    once its web is open. Provider keys set in the environment (`OPENAI_API_KEY`, …) are used; other
+    environment variables and the settings file are read only with `config`. `run` sets the run's
+    id, for callers that need to know it in advance. `tasks` creates the tools for `allow_tasks`.
 
-    If the model or the web fails, the report has the status `failed`. Wrong settings raise
+    If the model or the web fails, the report has the status `failed`. Invalid settings raise
     `UsageError`. A cancelled run keeps its record and raises `CancelledError`.
     """
     given: dict[str, Any] = {**flags, "model": model if isinstance(model, str) else None}
@@ -99,7 +99,7 @@ async def research(
         tasks=tasks,
         edit_plan=edit_plan,
     )
-    # A shell passes on any bytes; lone surrogates could not be written to the record.
+    # Shell arguments may contain invalid UTF-8; lone surrogates cannot be written to the record.
     text = question.encode("utf-8", "replace").decode()
     return await run_question(text, options, inputs)
 
@@ -107,17 +107,16 @@ async def research(
 P = ParamSpec("P")
 
 
-# A factory, so that type checkers know the parameters of `research_sync`, which are the same as
-# `research`'s.
+# A factory, so that type checkers give `research_sync` the same parameters as `research`.
 def _synchronous(run: Callable[P, Coroutine[Any, Any, Report]]) -> Callable[P, Report]:
     def wait(*args: P.args, **kwargs: P.kwargs) -> Report:
-        """Research a question and wait for the report; same arguments as `research`."""
+        """Research a question and wait for the report; takes the same arguments as `research`."""
         start = partial(run, *args, **kwargs)
         try:
             asyncio.get_running_loop()
         except RuntimeError:
             return asyncio.run(start())
-        # The caller's event loop is blocked by this call, so the run gets one in another thread.
+        # This call blocks the caller's event loop, so the run gets its own loop in another thread.
         with ThreadPoolExecutor(1, thread_name_prefix="research") as thread:
             return thread.submit(lambda: asyncio.run(start())).result()
 
@@ -125,7 +124,9 @@ def _synchronous(run: Callable[P, Coroutine[Any, Any, Report]]) -> Callable[P, R
 
 
 research_sync = _synchronous(research)
-"""The blocking form of `research`: same arguments and result; also works inside an event loop."""
+"""The blocking form of `research`, with the same arguments and result; also works inside an event
+loop.
+"""
 
 
 async def run_question(
@@ -136,7 +137,7 @@ async def run_question(
 ) -> Report:
     """Create and execute a run, by default one that answers a question; returns its report.
 
-    Raises `UsageError` for wrong settings, before the run starts.
+    Raises `UsageError` for invalid settings, before the run starts.
     """
     if options.plan and make is None and inputs.edit_plan is None and inputs.prior is None:
         raise NobodyToApprove
@@ -149,7 +150,7 @@ async def run_question(
 
 
 MAX_TRACE_CHARS = 20_000
-"""Maximum number of characters of a recorded traceback."""
+"""Maximum length of a recorded traceback, in characters."""
 
 
 class Run:
@@ -159,7 +160,7 @@ class Run:
         self._services = services
         self._model = model
         self._work: Orchestrator | None = None
-        self._ended_ms: int | None = None  # when `run.finished` was written
+        self._ended_ms: int | None = None  # time at which `run.finished` was written
         self._report: Report | None = None  # set once it is written
 
     async def to_report(self) -> Report:
@@ -173,13 +174,13 @@ class Run:
             if self._ended_ms is not None and self._report is None:
                 raise  # the answer is already recorded: `resume` returns it
             failure = error
-        # Internal errors also end in a report; the record keeps the traceback.
+        # Internal errors also produce a report; the traceback is recorded.
         except Exception as error:  # noqa: BLE001
             trace = error_text(traceback.format_exc(), MAX_TRACE_CHARS)
             services.write("run.crashed", error=error_text(repr(error)), trace=trace)
             failure = InternalError(f"internal error: {type(error).__name__}: {error}")
         except asyncio.CancelledError:
-            # Ctrl-C or a cancelled task: the record gets a report based on what was read so far.
+            # Ctrl-C or a cancelled task: record a report based on the pages read so far.
             services.write("run.interrupted")
             if self._report is None:
                 messages = self._work.messages if self._work else []
@@ -192,11 +193,11 @@ class Run:
         services, options, inputs = self._services, self._services.options, self._services.inputs
         context, prior = services.context, inputs.prior
 
-        # Open the memory and the web. The memory comes first: it determines the id of the
-        # conversation, which the first event contains.
+        # Open the memory and the web. The memory comes first, as it determines the conversation id,
+        # which is part of the first event.
         session = await services.open_memory(stack)
         services.write_start(self._model.name, session, guided=self._model.guided)
-        live = prior is None or prior.live  # otherwise the record has everything that the run needs
+        live = prior is None or prior.live  # otherwise the record has all that is needed
         if live:
             opened = open_web(options, services.environ, services.record, services.question)
             context.web = await stack.enter_async_context(opened)
@@ -221,19 +222,19 @@ class Run:
             captured=services.requested_values(),
             is_public_run=partial(is_public_run, options.data),
         )
-        # An attribute, so that `to_report` can answer from the pages that were read before an
-        # interrupt.
+        # An attribute, so that after an interrupt `to_report` can answer from the pages read so
+        # far.
         work = self._work = new_orchestrator(services, model, builder, tools)
         judging = await self._model.open_judge(stack) or work.model
         judge = ClaimJudge(services.evidence, services.budget, services.record, judging)
         work.objections = partial(check_parts, judge)
 
-        # Answer, and check the answer.
+        # Answer the question, and check the answer.
         save = partial(save_turns, context, session, services.question, resumed=prior is not None)
         try:
             result = await work.answer(services.question)
         except ResearchError as error:
-            # A mistyped file or model, or a rejected plan, is not an outcome of the question.
+            # A mistyped file or model name, or a rejected plan, says nothing about the question.
             if not isinstance(error, PlanRefused) and error.exit_code != UsageError.exit_code:
                 await save(None)
                 await self._remember_failure(error)
@@ -245,7 +246,7 @@ class Run:
         if services.schema is not None:
             await add_values(report, result.text, services.schema, work, judge)
 
-        # Save the turns and claim the jobs before `run.finished` is written: a finished run is not
+        # Save the turns and claim the jobs before `run.finished` is written. A finished run is not
         # resumed, so they would be lost if the process were killed in between.
         await save(report)
         jobs = await BackgroundJobs.claim(services, builder, work)
@@ -255,7 +256,7 @@ class Run:
         return report
 
     async def _remember_failure(self, error: ResearchError) -> None:
-        """Save the question in memory, and why it was not answered."""
+        """Save the question in memory, with the reason why it was not answered."""
         context = self._services.context
         if context.memory is not None:
             failed = self._services.report_builder.failed_report(error)
@@ -280,8 +281,8 @@ class Run:
         services = self._services
         if report.error is not None:  # some providers echo the rejected key
             report.error.message = services.redactor.text(report.error.message)
-        # A copy, since the report builder keeps counting: model calls of post-run tasks are not
-        # part of the answer.
+        # A copy, since the report builder keeps counting, and the model calls of post-run tasks are
+        # not part of the answer.
         report.usage = report.usage.model_copy()
         after = asdict(jobs.notes) if jobs else None
         dumped = report.model_dump(mode="json")
@@ -289,18 +290,17 @@ class Run:
             services.journal.write("run.finished", report=dumped, after=after)
         )
         services.folder.write(services.folder.report, report.to_json().encode())
-        if (
-            report.status in FINAL_STATUSES
-        ):  # it will not be resumed, and the browser state contains logins
+        # A finished run is not resumed, and its browser state contains logins.
+        if report.status in FINAL_STATUSES:
             services.folder.browser_state.unlink(missing_ok=True)
         self._report = report.with_record(services.folder.path)
         return report
 
 
 class StartedRun:
-    """A run in its own task: its report is available before its post-run tasks are done.
+    """A run in its own task; its report is available before its post-run tasks are done.
 
-    `start(on_event=…)` starts it. `on_event` is called with its events in the event loop.
+    `start(on_event=…)` starts it. `on_event` is called with each event, in the event loop.
     """
 
     def __init__(
@@ -309,7 +309,7 @@ class StartedRun:
         loop = asyncio.get_running_loop()
         self._on_event = on_event
         self._answered: asyncio.Future[Report] = loop.create_future()
-        # Events come from whichever thread writes to the record.
+        # Events arrive on whichever thread writes to the record.
         run = start(on_event=lambda event: loop.call_soon_threadsafe(self._handle, event))
         self.task = loop.create_task(run)
 
@@ -319,9 +319,9 @@ class StartedRun:
             self._answered.set_result(Report(**event.data["report"]))
 
     async def report(self) -> Report:
-        """Wait for the report; returns an empty one if `task` was cancelled before there was any.
+        """Wait for the report; returns an empty one if `task` was cancelled before it was ready.
 
-        Cancelling this stops the run; its record is kept, and it can be resumed.
+        Cancelling this stops the run, which keeps its record and can be resumed.
         """
         try:
             await asyncio.wait({self.task, self._answered}, return_when=asyncio.FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""Runs that start from a record: resuming a run that was killed, or asking another model."""
+"""Starts runs from a record: resumes interrupted runs, or asks another model."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
 SETTINGS_WITHOUT_ACCESS: Final = frozenset(
     "depth report site since lang region max_steps max_sources timeout budget".split()
 )
-"""Settings that give no access to this machine: no file, host, proxy, browser or memory.
+"""Settings that do not give access to this machine: to files, hosts, proxies, browsers or memory.
 
-The user's own settings decide what a run on someone else's archive may access.
+A run on someone else's archive may access only what the user's own settings allow.
 """
 
 
 async def resume_run(folder: RunFolder, *, section: str | None = None, **settings: Any) -> Report:
-    """Resume the run in a folder; with the same settings and errors as `resume`.
+    """Resume the run in a folder, with the same settings and errors as `resume`.
 
-    With `section`, research that section of its report again: see `research_section_again`.
+    With `section`, research that section of its report again; see `research_section_again`.
     """
     if section is not None:
         return await research_section_again(folder, section, **settings)
@@ -63,10 +63,10 @@ async def resume(
     edit_plan: EditPlan | None = None,
     **flags: Any,
 ) -> Report:
-    """Resume a run where it stopped; `flags` replace its settings. The rest is as in `research`.
+    """Resume a run where it stopped; `flags` override its settings. Otherwise like `research`.
 
-    For a run with a final answer, only its post-run tasks are done. Raises `UsageError` if those
-    are done too.
+    If the run has a final answer, only its post-run tasks are run. Raises `UsageError` if they are
+    already done.
     """
     settings = {**record.options, "data_dir": data_dir, **flags}
     if record.report.get("status") in FINAL_STATUSES:
@@ -78,7 +78,7 @@ async def resume(
     settings["mcp_servers"] = file_settings()[0].get("mcp_servers", {})
     if record.folder.browser_state.is_file():
         settings["storage_state"] = record.folder.browser_state
-    # With `ask`, the model is offered one more tool. The tools must be the recorded ones, or its
+    # `ask` gives the model an additional tool. The tools must match the recorded ones, or its
     # requests would differ from the record.
     could_ask = record.started.get("user")
     inputs = Inputs(
@@ -101,7 +101,7 @@ async def _no_answer(_question: str) -> str:
 async def _finish_jobs(
     record: RunRecord, settings: dict[str, Any], on_event: Callable[[Event], None] | None
 ) -> Report:
-    """Return the report of a finished run, and do its unfinished post-run tasks."""
+    """Run the unfinished post-run tasks of a finished run, and return its report."""
     pending = PendingJobs.from_record(record)
     if record.end is None or (pending is None and record.folder.report.is_file()):
         hint = "`research show` shows it; `research replay` runs it again."
@@ -138,8 +138,8 @@ async def research_section_again(
 ) -> Report:
     """Research one section of a report again, in a new run that keeps the other sections.
 
-    Only the section's pages are read, bypassing all caches; the summary and the ending are
-    rewritten. `flags` replace settings of the earlier run. Raises `UsageError` if the section does
+    Only the section's pages are read, bypassing all caches; the summary and conclusion are
+    rewritten. `flags` override settings of the earlier run. Raises `UsageError` if the section does
     not exist.
     """
     record = RunRecord.read(folder).require_question()
@@ -183,10 +183,10 @@ async def rerun_on_recorded_web(
     live: bool = False,
     trusted: bool = True,
 ) -> Report:
-    """Ask another model the same question on the recorded web, in a new run; returns its report.
+    """Ask another model the same question on the recorded web, in a new run; returns the report.
 
-    With `live`, pages and searches that the record lacks come from the live web. If the record is
-    not `trusted`, its settings that give access to this machine are ignored.
+    With `live`, pages and searches that are missing from the record come from the live web. Unless
+    the record is `trusted`, settings that give access to this machine are ignored.
     """
     record.require_question()
     options = record.options

@@ -13,7 +13,6 @@ from browser.search.chain import Chain
 from browser.search.declared import Declaration
 from browser.search.engines import build_providers, engine_name, keys_from
 from browser.search.state import SearchCache
-from browser.search.zotero import zotero_collection
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -23,9 +22,9 @@ if TYPE_CHECKING:
     from browser.net.http import HttpClient
     from browser.search.provider import SearchSource
 
-_QUERY: Final = "{query}"
-"""In a `--search-url`: marks the user's own provider, as opposed to another address for a built-in
-one.
+_QUERY_PLACEHOLDER: Final = "{query}"
+"""A `--search-url` that contains this defines a custom provider; any other sets the address of a
+built-in one.
 """
 
 
@@ -40,9 +39,9 @@ def make_search_chain(
     for value in options.search_url:
         name, _, url = value.partition("=")
         if not url:
-            raise UsageError(f"--search-url {value!r} is not NAME=URL")
+            raise UsageError(f"--search-url {value!r} does not have the form NAME=URL")
         addresses[name] = url
-    urls = {name: url for name, url in addresses.items() if _QUERY not in url}
+    urls = {name: url for name, url in addresses.items() if _QUERY_PLACEHOLDER not in url}
     if options.searxng_url:
         urls["searxng"] = options.searxng_url
     corpus: SearchSource | None = None
@@ -51,10 +50,11 @@ def make_search_chain(
             # Imported here because most runs have no folder, and extraction loads large libraries.
             from browser.extract import extract_for_index  # noqa: PLC0415
             from browser.search.corpus import Corpus  # noqa: PLC0415
+            from browser.search.zotero import zotero_collection  # noqa: PLC0415
 
             collection = zotero_collection(options.corpus, os.environ)
             if collection:
-                collection.files()  # report a missing library or collection now
+                collection.files()  # report a missing library or collection immediately
             corpus = Corpus(
                 collection.folder if collection else options.corpus,
                 options.data / "corpus",
@@ -63,9 +63,12 @@ def make_search_chain(
                 part=f" {collection.name}" if collection else "",
             )
         declared = [
-            Declaration.parse(name, url) for name, url in addresses.items() if _QUERY in url
+            Declaration.parse(name, url)
+            for name, url in addresses.items()
+            if _QUERY_PLACEHOLDER in url
         ]
-        # Engines rendered in the browser need no keys; for user-defined engines, keys are optional.
+        # Engines rendered in the browser do not need keys; for user-defined engines, keys are
+        # optional.
         keyed = [n for n in options.search if n not in addresses and not n.endswith("_browser")]
         keys = keys_from(environ, [engine_name(name) for name in keyed])
         keys |= {d.name: environ.get(f"{d.name.upper()}_API_KEY", "") for d in declared}
@@ -84,7 +87,7 @@ def make_search_chain(
 
 
 async def report_indexing(chain: Chain, record: Record) -> None:
-    """Index the user's folder from the start of the run, and record the progress."""
+    """Index the user's folder in the background, starting with the run, and record progress."""
     if not any(provider.local for provider in chain.providers):
         return
     from browser.search.corpus import Corpus  # noqa: PLC0415 - loaded by the chain

@@ -1,4 +1,4 @@
-"""The services shared by the parts of one run, and its caller's inputs."""
+"""The services that all parts of a run share, and the inputs from its caller."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _COLLECTOR_VARIABLES: Final = (
 
 
 LOGGER: Final = logging.getLogger("urchin_research")
-"""The library's only logger: the lines that the command line shows, at level INFO."""
+"""The library's only logger; it logs the command line's progress lines at level INFO."""
 LOGGER.addHandler(logging.NullHandler())
 
 
@@ -72,11 +72,11 @@ def _log(event: Event) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """A caller's inputs in addition to the settings; None leaves a choice to the settings.
+    """A caller's inputs in addition to the settings; where None, the settings apply.
 
     `prior` is the record that the run starts from. `opened` is called with the tool context once
-    the web is open, so that a live view can watch the page. `tasks` creates the scheduling tools,
-    if the settings allow them. `edit_plan` has the user edit and approve the plan.
+    the web is open, so that a live view can show the page. `tasks` creates the scheduling tools, if
+    the settings allow them. `edit_plan` lets the user edit and approve the plan.
     """
 
     model: Model | None = None
@@ -99,11 +99,11 @@ class Inputs:
 
 
 class RunServices:
-    """The services of one run: a new or resumed one, or one on a recorded web.
+    """The services of one run, whether new, resumed, or on a recorded web.
 
-    `write` appends an event to the journal; `record` does the same, unless a resumed run already
-    has the event. Both redact the secrets from the environment. `context` is passed to the tools.
-    As an async context manager, it closes the journal at the end.
+    `write` appends an event to the journal; `record` does the same, unless a resumed run has
+    already recorded the event. Both redact secrets found in the environment. `context` is passed to
+    the tools. As an async context manager, this class closes the journal on exit.
     """
 
     def __init__(self, question: str, options: Options, inputs: Inputs, runs: Runs) -> None:
@@ -117,14 +117,15 @@ class RunServices:
         self.evidence = prior.source.evidence if prior else Evidence(question)
         self.budget = make_budget(options, self.environ)
         logins = logged_in_sites(options) if not prior or prior.logged_in else set()
-        # Everything above may raise but writes nothing, so that wrong settings do not create a run.
+        # The code above may raise but writes nothing, so invalid settings do not create a run.
         self.journal = (
             prior.open_journal(runs, inputs.run)
             if prior
             else Journal(runs.create(utc_now(), inputs.run))
         )
         self.record = prior.record(self.write) if prior else self.write
-        # The report builder gets events first, because the other listeners may ask it for totals.
+        # The report builder receives events first, because the other listeners may ask it for
+        # totals.
         self.report_builder = ReportBuilder(question, self.evidence, self.budget, self.folder.id)
         if prior and prior.resumed:  # includes the run's usage before it was killed
             for event in prior.source.events:
@@ -178,12 +179,12 @@ class RunServices:
 
     @property
     def folder(self) -> RunFolder:
-        """The folder of the run."""
+        """The run's folder."""
         return self.journal.folder
 
     @property
     def today(self) -> str:
-        """The date of the run (UTC); if the run starts from a record, the recorded date."""
+        """The run's date (UTC); if the run starts from a record, the recorded date."""
         prior = self.inputs.prior
         if prior is not None and not prior.sections:
             return prior.source.day
@@ -202,8 +203,8 @@ class RunServices:
             options = replace(options, storage_state=None)
         settings, paths = recorded_settings(options)
         self.folder.write(self.folder.paths, json.dumps(paths).encode())
-        # Not redacted: a change would give a resumed run a different question or different
-        # settings. Settings with secrets are not written.
+        # Not redacted, or a resumed run would get a different question or different settings.
+        # Settings with secrets are not written.
         self.journal.write(
             "run.started",
             run=self.folder.id,
@@ -219,9 +220,9 @@ class RunServices:
         )
 
     async def open_memory(self, stack: AsyncExitStack) -> str:
-        """Open the memory; returns the conversation id of the run."""
+        """Open the memory; returns the run's conversation id."""
         context, options = self.context, self.options
-        stack.callback(context.close)  # registered first, so that the thread outlives the memory
+        stack.callback(context.close)  # first, so that the thread stops after the memory is closed
         context.memory = self.inputs.memory if options.memory else None
         if options.memory and context.memory is None:
             memory = await context.in_memory_thread(open_memory, options, self.environ)
@@ -234,7 +235,7 @@ class RunServices:
         return await context.in_memory_thread(self._find_session, context.memory)
 
     def _find_session(self, memory: Memory | None) -> str:
-        """Return the conversation that was requested or is continued, otherwise a new one."""
+        """Return the id of the requested or continued conversation, or else a new one."""
         if self.options.session:
             return self.options.session
         continued = self.options.continue_run
@@ -259,9 +260,9 @@ class RunServices:
     def _recorded(
         self, ask: Callable[[str], Awaitable[T]] | None
     ) -> Callable[[str], Awaitable[T]] | None:
-        """Record events around a callback that asks the user, so that a live view can make way.
+        """Record events around a callback that asks the user, so that a live view can hide for it.
 
-        The run's clock is paused in the meantime, and a tool call that asks gets more time.
+        Meanwhile, the run's clock is paused, and if a tool call asks, its timeout is extended.
         """
         if ask is None:
             return None
@@ -278,7 +279,7 @@ class RunServices:
         return ask_and_record
 
     def _start_tracing(self) -> RunSpans | None:
-        """Start OpenTelemetry if the environment names a collector; raises `UsageError`."""
+        """Start OpenTelemetry if the environment names a collector; may raise `UsageError`."""
         environ = self.environ
         disabled = environ.get("OTEL_SDK_DISABLED", "").lower() == "true"
         if disabled or not any(environ.get(name) for name in _COLLECTOR_VARIABLES):
@@ -291,7 +292,7 @@ class RunServices:
 
 
 def _read_schema(options: Options) -> Schema | None:
-    """Read the schema of the run, if there is one; raises `UsageError` if it is invalid."""
+    """Read the run's schema, if any; raises `UsageError` if it is invalid."""
     if options.schema is None:
         return None
     from agent.evidence.schema import Schema  # noqa: PLC0415 - few runs have one
@@ -300,9 +301,10 @@ def _read_schema(options: Options) -> Schema | None:
 
 
 def is_public_run(data: Path, run: str) -> bool:
-    """Whether an earlier run read no file, no folder and no page private to the user.
+    """Whether an earlier run did not read any files, folders or pages that are private.
 
-    False if its record is missing or was written by a version that did not record what was read.
+    Returns False if the run's record is missing, or was written by a version that did not record
+    this.
     """
     try:
         events = read_events(Runs(data).find(run).journal)

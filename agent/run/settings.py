@@ -31,9 +31,10 @@ if TYPE_CHECKING:
 
 
 def logged_in_sites(options: Options) -> set[str]:
-    """Return the sites for which the browser has cookies or storage from the start.
+    """Return the sites for which the browser initially has cookies or storage.
 
-    They come from `storage_state` and saved logins. Raises `UsageError` if one cannot be read.
+    They come from `storage_state` and saved logins. Raises `UsageError` if any of them cannot be
+    read.
     """
     saved = SavedLogins(options.data)
     sites = {registrable_domain(host(saved.find(name).origin)) for name in options.login}
@@ -52,7 +53,7 @@ def logged_in_sites(options: Options) -> set[str]:
 def local_files(options: Options) -> LocalFiles:
     """Return the files and folders that a run may read."""
     folders = []
-    if options.corpus:  # the corpus comes first, since its searches return the same addresses
+    if options.corpus:  # the corpus comes first, since its search results have the same addresses
         from browser.search.zotero import zotero_collection  # noqa: PLC0415 - loads an HTTP client
 
         collection = zotero_collection(options.corpus, os.environ)
@@ -61,7 +62,7 @@ def local_files(options: Options) -> LocalFiles:
 
 
 def make_budget(options: Options, environ: Mapping[str, str]) -> Budget:
-    """Create the budget from the user's limits, otherwise from those of the depth."""
+    """Create the budget from the user's limits, with the depth's limits as defaults."""
     usd = spendable_usd(options)
     return Budget(
         options.max_steps or options.effort.steps,
@@ -78,7 +79,7 @@ EMPTY_BUDGET = 1e-9
 
 
 def spendable_usd(options: Options) -> float | None:
-    """Return what a run may spend: its own budget, or what is left of the daily or monthly one."""
+    """Return the smallest of a run's own budget and the remaining daily and monthly budgets."""
     limits = list(remaining_budget(options).values())
     if options.budget is not None:
         limits.append(options.budget)
@@ -86,9 +87,9 @@ def spendable_usd(options: Options) -> float | None:
 
 
 def remaining_budget(options: Options, spending: Spending | None = None) -> dict[str, float]:
-    """Return the dollars left of the `day` and `month` budgets (UTC) that are set.
+    """Return the remaining dollars of the `day` and `month` budgets (UTC), if they are set.
 
-    The budgets apply to all runs in the folder, and to other spending that `spending` includes.
+    The budgets apply to all runs in the folder, and to any other spending included in `spending`.
     """
     spending = spending or Spending(Runs(options.data))
     budgets = {"day": options.budget_day, "month": options.budget_month}
@@ -99,7 +100,7 @@ def remaining_budget(options: Options, spending: Spending | None = None) -> dict
 def _highest_price(
     options: Options, environ: Mapping[str, str]
 ) -> Callable[[int, int], float] | None:
-    """Return the price of a call (input, output tokens) to the most expensive model, if known."""
+    """Return a function that estimates the maximum price of a call (tokens in, out), or None."""
     named = [(options.model, options.base_url), *((name, None) for name in options.fallback)]
     if options.judge:
         named.append((options.judge, options.base_url))
@@ -127,15 +128,15 @@ def open_memory(options: Options, environ: Mapping[str, str]) -> Memory:
 
 
 _MODEL_SETTINGS = frozenset(("model", "judge", "fallback", "alias"))
-"""Settings that may name a model's file."""
+"""Settings whose values may contain the path of a model file."""
 PROJECT_SKILLS = (".urchin/skills", ".agents/skills", "skills")
 """Skill folders in a project, in order of precedence; other programs also use the last two."""
 
 
 def load_skills(options: Options, *, config: bool) -> Sequence[Skill]:
-    """Find the skills that the settings allow by name.
+    """Find the skills that the settings select by name.
 
-    They come from the user's folders and, with `config`, from those in the current folder.
+    They come from the user's skill folders and, with `config`, from those in the current folder.
     """
     folders: list[tuple[Path, Owner]] = [(options.data / "skills", "user")]
     if config:
@@ -153,23 +154,23 @@ def load_skills(options: Options, *, config: bool) -> Sequence[Skill]:
 
 
 def learned_habits(data: Path, record: Record) -> Habits:
-    """Return the fetch history of sites; for a site that keeps failing, a skill is proposed."""
+    """Return the sites' fetch history, and propose a skill for each site that keeps failing."""
 
     def propose(site: str, habit: Habit) -> None:
         from agent.run.proposed_skills import propose_skill  # noqa: PLC0415 - few runs propose one
 
         path = propose_skill(data, site, habit)
-        if path is not None:  # only its name, as the journal may be shared
+        if path is not None:  # only the file name, as the journal may be shared
             record("skill.proposed", name=path.parent.name, site=site, times=habit.times)
 
     return Habits(data / "habits.json", propose)
 
 
 def recorded_settings(options: Options) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the settings as the journal records them, and the paths among them.
+    """Return the settings in the journal's format, and the full paths among them.
 
-    The journal may be shared, so it gets JSON values without secrets, and only the last component
-    of each path. The full paths stay in the run's folder.
+    The journal may be shared, so it contains JSON values without secrets, and only the last
+    component of each path. The full paths are kept in the run's folder.
     """
     recorded = dump_options(options)
     shown = {
@@ -188,7 +189,7 @@ def _has_paths(value: object) -> bool:
 
 
 def _without_folders(value: Any) -> Any:
-    """Cut the folders out of models' names, also after `SHORT=`."""
+    """Remove the folder from a model's name, also after `SHORT=`."""
     if not isinstance(value, str):
         return value and [_without_folders(one) for one in value]
     short, equals, name = value.partition("=")
@@ -204,7 +205,7 @@ def _to_base_names(value: Any) -> Any:
 def memory_name(options: Options) -> str:
     """Return a name that identifies the memory, so that runs can detect that they share it.
 
-    For a shared database it is a hash: its URL may contain a password.
+    For a shared database, this is a hash of its URL, which may contain a password.
     """
     url = options.memory_url
     place = hashlib.sha256(url.encode()).hexdigest()[:16] if url else "data folder"

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A step of the run, as the command line shows it: `text` is one line."""
+    """A step of the run, as displayed by the command line; `text` is one line."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class TextPiece:
-    """A piece of a model's reply. `restarts` means that the reply starts again from the beginning.
+    """A piece of a model's reply. `restarts` means that the reply starts over from the beginning.
 
     `place` distinguishes the replies to parallel requests.
     """
@@ -40,7 +40,7 @@ class TextPiece:
 
 @dataclass(frozen=True, slots=True)
 class SourceRead:
-    """A page or file that was read; the answer's markers `[n]` are renumbered."""
+    """A page or file that was read. It has no number, as sources are renumbered for the answer."""
 
     url: str
     title: str
@@ -48,7 +48,7 @@ class SourceRead:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The last event of a stream: the report."""
+    """The last event of a stream, which contains the report."""
 
     report: Report
 
@@ -60,8 +60,7 @@ Stream: TypeAlias = AsyncGenerator[StreamEvent, None]
 P = ParamSpec("P")
 
 
-# A factory, so that type checkers know the parameters of `stream`, which are the same as
-# `research`'s.
+# A factory, so that type checkers give `stream` the same parameters as `research`.
 def _streaming(run: Callable[P, Coroutine[Any, Any, Report]]) -> Callable[P, Stream]:
     async def events(*args: P.args, **kwargs: P.kwargs) -> Stream:
         """Research a question and yield typed events; the last one is `Finished` with the report.
@@ -117,7 +116,7 @@ async def batch(questions: Iterable[str], *, parallel: int = 4, **arguments: Any
 
     reports = await asyncio.gather(*map(ask, questions))
     try:
-        pandas = import_module("pandas")  # supplied by the user: nothing else here needs it
+        pandas = import_module("pandas")  # installed by the user; nothing else here needs it
     except ImportError:
         return reports
     rows = [

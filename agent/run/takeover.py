@@ -34,16 +34,16 @@ async def take_over(
     why: str,
     left: Sequence[str],
 ) -> tuple[LoopResult, ClaimJudge]:
-    """Have the model do the steps `left` on the open page; `why` says what differs.
+    """Have the model perform the steps in `left` on the open page; `why` describes the difference.
 
-    Returns its answer, and the judge for it.
+    Returns the model's answer, and the judge for it.
     """
     number = len(done) + 1
     services.write("rerun.taken_over", f"{MAIN}/{number}", why=why)
     opened = await model.open(stack, lambda note: services.write("note", text=note))
     builder = ContextBuilder(services.context, services.folder.id)
     work = new_orchestrator(services, opened, builder, tools)
-    # The model's steps are numbered after those that were repeated, including the failed one.
+    # The model's steps are numbered after all repeated steps, including the failed one.
     services.budget.steps += number
     services.budget.max_steps += number
     request = prompt(TAKEOVER).replace("{question}", asked)

@@ -1,7 +1,7 @@
 """OpenTelemetry (`otel` extra): a run's events as spans that follow the GenAI conventions.
 
-There are spans for the run, its steps, model calls, tool calls and pages. They contain names,
-tokens, dollars and outcomes, but no text, which may be private. Tracing is off unless
+The run, its steps, model calls, tool calls and pages each get a span. Spans contain names, token
+counts, costs and outcomes, but no text, which may be private. Tracing is off unless
 OTEL_EXPORTER_OTLP_ENDPOINT or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is set.
 https://opentelemetry.io/docs/specs/semconv/gen-ai/
 """
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 
 TIMEOUT: Final = 2.0
-"""Seconds for sending spans, including retries: an unreachable collector must not delay a run."""
+"""Maximum seconds for sending spans, including retries: an unreachable collector must not delay a
+run.
+"""
 
 
 class RunSpans:
@@ -43,7 +45,7 @@ class RunSpans:
         self._now = 0  # time of the latest event, in nanoseconds since the epoch
 
     def note(self, event: Event) -> None:
-        """Create the span of an event."""
+        """Create the span for an event."""
         data, self._now = event.data, _to_nanoseconds(event.at)
         if event.type == "run.started":
             attributes = {
@@ -119,7 +121,7 @@ class RunSpans:
         span.end(self._now)
 
     def _parent(self, place: str, start: int) -> Context | None:
-        """Return the span of an event's step (the first two parts of its place), or of the run."""
+        """Return the span for an event's step (the first two parts of its place) or for the run."""
         if self._run is None:
             return None
         run, name = set_span_in_context(self._run), "/".join(place.split("/")[:2])
@@ -131,7 +133,7 @@ class RunSpans:
 
 
 def _timeout() -> float | None:
-    """Return the timeout for sending; None (the library's default) if a variable sets it."""
+    """Return the timeout for sending; None if an environment variable already sets it."""
     variables = ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT")
     return None if any(os.environ.get(name) for name in variables) else TIMEOUT
 

@@ -36,18 +36,18 @@ if TYPE_CHECKING:
     from agent.tools.context import Web
 
 SNAPSHOT_TOKENS: Final = 1_200
-"""Maximum size of a page snapshot: half of all calls return one. FIND searches the rest."""
+"""Maximum size of a page snapshot, which half of all calls return. FIND searches the rest."""
 MAX_KEPT_PAGES: Final = 200
-"""Maximum number of pages kept as resources; above it, all are dropped."""
+"""Maximum number of pages kept as resources; once it is exceeded, all are dropped."""
 SOURCE_NUMBER_OFFSET: Final = 10_000
-"""Added to source numbers after such a reset, so that no name refers to two pages."""
+"""Added to source numbers after all pages are dropped, so that no name refers to two pages."""
 
 
 class ToolCalls:
-    """Calls the built-in tools for one caller; everything opened is closed with `stack`.
+    """Calls the built-in tools for one caller; everything that it opens is closed with `stack`.
 
     `live` returns the current settings, which apply to searching, reading and the choice of tools.
-    The caller's permissions stay as they were at the start.
+    The caller's permissions do not change.
     """
 
     def __init__(self, live: Callable[[], Options], stack: AsyncExitStack) -> None:
@@ -82,22 +82,23 @@ class ToolCalls:
 
     @property
     def provenance(self) -> Provenance:
-        """The origins of everything that clients received so far."""
+        """The origins of all text that clients have received so far."""
         return self.context.provenance
 
     async def web(self) -> Web:
-        """Return the web, opened at the first call."""
+        """Return the web object, which is opened on the first call."""
         async with self._opening:
             web, options = self.context.web, self.options
             changed = options != self._web_options and web is not None and web.tab is None
-            if web is None or changed:  # an open page is kept, as is the web that it belongs to
-                # The previous web is closed at the end, because a parallel call may still use it.
+            if web is None or changed:  # keep an open page, and the web object that it belongs to
+                # The previous web object is closed at the end, because a parallel call may still
+                # use it.
                 web = await self._stack.enter_async_context(open_web(options, os.environ))
                 self.context.web, self._web_options = web, options
             return web
 
     async def memory(self) -> Memory:
-        """Return the memory, opened at the first call."""
+        """Return the memory, which is opened on the first call."""
         async with self._opening:
             if self.context.memory is None:
                 in_thread = self.context.in_memory_thread
@@ -114,9 +115,9 @@ class ToolCalls:
         *,
         on_page: bool = False,
     ) -> Observation:
-        """Call a tool as a run does; `approve` asks the user; None if no user is available.
+        """Call a tool as a run does; `approve` asks the user, and is None if no user is available.
 
-        Calls that are `on_page` run one at a time and keep no sources.
+        Calls with `on_page` run one at a time, and their sources are not kept.
         """
         given = {name: value for name, value in arguments.items() if value is not None}
         if on_page:
@@ -125,7 +126,8 @@ class ToolCalls:
         return await self._run(approve, tool, given, self._kept_evidence())
 
     def _kept_evidence(self) -> Evidence:
-        # Sources are kept as resources, but a long-running server must not grow without limit.
+        # Sources are kept as resources, but the memory use of a long-running server must be
+        # bounded.
         evidence = self.context.evidence
         if len(evidence.sources) + len(evidence.snippets) > MAX_KEPT_PAGES:
             block = next(iter(evidence.sources or evidence.snippets)).n // SOURCE_NUMBER_OFFSET
@@ -142,20 +144,21 @@ class ToolCalls:
         await self.web()
         context = replace(self.context, approve=approve, evidence=evidence)
         self.note_user_words(" ".join(map(str, arguments.values())))
-        # Only such callers have these tools: their own model wrote the script or provided the file.
+        # Only such callers have these tools, whose script or file comes from the caller's own
+        # model.
         scripting = ((name, "") for name in SCRIPTING_TOOLS)
         tools = apply_tool_rules((*available_tools(context), *scripting), self.options).registry()
         calls = ProvenanceCalls(Policy(tools, context), self.provenance, self._given)
         return (await calls.run(ToolCall(tool, json.dumps(arguments)), ""))()
 
     def note_page_words(self, url: str, text: str) -> None:
-        """Record page text that a client received by other means than `call`."""
+        """Record page text that a client received other than through a tool call."""
         kind = Kind.PAGE if self.provenance.is_personal(url) else Kind.WEB
         self.provenance.add(text, kind, url)
 
     def note_user_words(self, text: str) -> None:
-        """Treat a client's text as the user's, unless it has received something private."""
+        """Treat a client's text as the user's, unless the client has received private text."""
         if not self.provenance.private_for(SEARCH_SITE):
-            # A URL would count as one that the user allows to be opened with their logins.
+            # A URL would count as one that the user allows the run to open with their logins.
             words = " ".join(word for word in text.split() if "://" not in word)
             self.provenance.add(words, Kind.USER)

@@ -1,4 +1,4 @@
-"""The web of a run: its egress proxy, search, reading, and the browser if needed."""
+"""A run's access to the web: its egress proxy, search, page reading, and browser if needed."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from agent.run.search_chain import make_search_chain, report_indexing
 from agent.run.settings import learned_habits, local_files, logged_in_sites
 from agent.tools.context import Web, no_record
 from browser.errors import AttachFailed, BrowserError, BrowserMissing, SessionError
+from browser.extract import prepare
 from browser.net.egress import Egress, EgressPolicy
 from browser.net.http import HttpClient
 from browser.net.polite import Polite
@@ -52,7 +53,7 @@ _PUNCTUATION_AROUND_ADDRESS: Final = "<([{\"'“”„«».,;:!?)]}>"
 async def open_web(
     options: Options, environ: Mapping[str, str], record: Record = no_record, request: str = ""
 ) -> AsyncIterator[Web]:
-    """Open the web of a run; everything is closed at the end of the block.
+    """Open a run's access to the web; everything is closed at the end of the block.
 
     The addresses in the user's `request` are read even if robots.txt disallows it. `environ` may
     contain search providers' keys; `record` writes the event `browser.missing`. Raises `UsageError`
@@ -91,7 +92,7 @@ async def open_web(
             reader,
             browser.get,
             Crawler(reader, polite),
-            # robots.txt applies to robots, not to the user's own browser
+            # robots.txt applies to robots, but not to the user's own browser
             None if attached else polite,
             {name: value for name, value in filters.items() if value},
             is_visible=bool(options.headed or attached),
@@ -106,7 +107,7 @@ async def open_web(
 
 
 class NamedAddresses:
-    """The addresses that the user named: those in a request, and the root of each private host."""
+    """The addresses given by the user: those in a request, and the root of each private host."""
 
     def __init__(self, request: str, private: Iterable[str]) -> None:
         self._private = {name.casefold() for name in private}
@@ -118,7 +119,7 @@ class NamedAddresses:
             self._addresses |= {normalize(scheme + address) for scheme in schemes}
 
     def include(self, url: str) -> bool:
-        """Return whether an address is one of them, however it is written."""
+        """Return whether the user provided an address, regardless of its spelling."""
         parsed = parse(url)
         if parsed is None:
             return False
@@ -149,7 +150,7 @@ async def _open_solver(
 ) -> Solver | None:
     """Open the captcha solver named in the settings, with its own egress proxy.
 
-    The user named the service, so its address may be private; page addresses may not.
+    The user specified the service, so its address may be private, while page addresses may not.
     """
     if not options.solver:
         return None
@@ -168,7 +169,7 @@ async def _open_solver(
 
 
 class _LazyBrowser:
-    """The browser of a run, launched or attached to on first use."""
+    """A run's browser, launched or attached to on first use."""
 
     def __init__(
         self, options: Options, egress: Egress, stack: AsyncExitStack, record: Record
@@ -206,6 +207,8 @@ class _LazyBrowser:
     async def _open(self) -> Browser:
         from browser.session.session import Browser  # noqa: PLC0415 - Playwright only where it is used
 
+        prepare()
+
         options = self._options
 
         async def enter(browser: AbstractAsyncContextManager[Browser]) -> Browser:
@@ -231,7 +234,7 @@ class _LazyBrowser:
         except AttachFailed as failed:
             if options.cdp:
                 raise
-            # `research chrome` is not running: try the user's everyday Chrome. If that is not
+            # `research chrome` is not running, so try the user's regular Chrome. If that is not
             # allowed, report the first error, which has the better hint.
             try:
                 return await enter(Browser.attach(USERS_CHROME, check_address))
@@ -240,7 +243,7 @@ class _LazyBrowser:
 
 
 def _storage_state(options: Options) -> dict[str, Any] | Path | None:
-    """Return the storage the browser starts with: from a file, saved logins, or both."""
+    """Return the browser's initial storage state: from a file, saved logins, or both."""
     if not options.login:
         return options.storage_state
     states = [LoginsInUse(options.data, options.login).state()]
@@ -250,7 +253,7 @@ def _storage_state(options: Options) -> dict[str, Any] | Path | None:
 
 
 async def _renew_logins(options: Options, browser: Browser) -> None:
-    """Save the sessions of saved logins at the end of the run, with renewed cookies."""
+    """Save the renewed cookies of saved logins at the end of the run."""
     with suppress(BrowserError):  # a closed browser has nothing to save
         state = await browser.storage_state()
         LoginsInUse(options.data, options.login).renew(state)
@@ -259,7 +262,7 @@ async def _renew_logins(options: Options, browser: Browser) -> None:
 async def _take_context(web: Web, record: Record = no_record) -> None:
     """Use the page in the user's visible tab as the context of the run.
 
-    Tabs that do not respond are recorded; the page is looked up again when it is needed. Raises
+    Tabs that do not respond are recorded; the run looks for the page again when it needs it. Raises
     `WebOutOfReach` if the browser does not respond.
     """
     try:
@@ -277,9 +280,9 @@ async def _take_context(web: Web, record: Record = no_record) -> None:
 
 
 def _page_from_tab(seen: PageContext, html: str) -> Page:
-    """Make a `Page` from what the user sees, so that it can be cited like any other page.
+    """Make a `Page` from the page that the user sees, so that it can be cited like any other.
 
-    Links, and the data for site parsers, come from its HTML.
+    Links and the data for site parsers come from its HTML.
     """
     document = Document(
         url=seen.url,

@@ -55,15 +55,15 @@ async def select_tools(
     config: bool = False,
     connect: bool = True,
 ) -> ToolSelection:
-    """Select a run's tools: the caller's, the built-in ones, plug-ins' and those of MCP servers.
+    """Select a run's tools: from the caller, built-in, from plug-ins and from MCP servers.
 
     `functions` are the caller's tools; `tasks` creates the scheduling tools, if the settings allow
     them. With `config`, the MCP servers in the user's file are included. Their connections stay
-    open as long as the stack; without `connect`, they are not contacted. Raises `UsageError` for
-    wrong server settings.
+    open until the stack is closed; without `connect`, the servers are not contacted. Raises
+    `UsageError` for invalid server settings.
     """
-    # Each tool with the reason why it is unavailable. Of two tools with the same name, the first
-    # one is used.
+    # Each tool with the reason why it is unavailable, if any. If two tools have the same name, the
+    # first one is used.
     candidates = [(tool, "") for tool in tools_from_functions(functions or {})]
     candidates += available_tools(context)
     candidates += [(tool, "") for tool in plugin_tools(options.tool)]
@@ -90,7 +90,7 @@ async def select_tools(
 def new_orchestrator(
     services: RunServices, model: Model, builder: ContextBuilder, tools: ToolSelection
 ) -> Orchestrator:
-    """Create the orchestrator of a run: its model, its tools and its system prompt."""
+    """Create a run's orchestrator, with its model, tools and system prompt."""
     context, options, prior = services.context, services.options, services.inputs.prior
     context.vision = options.vision and sees(model)
     registry, offered = tools.registry(), tools.to_record(options)
@@ -104,10 +104,10 @@ def new_orchestrator(
     # The order of the wrappers matters. Only the live model is redacted: recorded replies contain
     # no secrets, and changing them would change the digests used to look them up.
     model = RedactingModel(model, services.redactor)
-    if prior is not None:  # do not repeat recorded requests and calls
+    if prior is not None:  # use the recorded replies and results instead of asking again
         model, calls = prior.model(model), prior.calls(calls, services.journal)
-    # Provenance is recorded for recorded calls as well: the text that they brought into the context
-    # decides what the rest of the run may send.
+    # Provenance is tracked for recorded calls as well: the text that they added to the context
+    # determines what the rest of the run may send.
     calls = ProvenanceCalls(calls, context.provenance, services.named_files)
     rephraser = Rephraser(model, services.budget, services.record, options.effort.rephrases)
     context.rephrase = rephraser.ask
@@ -116,7 +116,7 @@ def new_orchestrator(
         recorded = prior.opening(place) if prior else None
         if recorded is None:
             return await builder(question, place)
-        # The record does not say where each part of a message comes from, only whether the run read
+        # The record does not show where each part of a message came from, only whether the run read
         # anything private. If it did, everything counts as private.
         kind = Kind.TOOL if prior and prior.read_private else Kind.WEB
         for message in recorded:
@@ -170,7 +170,7 @@ def _prompt_without_functions(
 
 
 def _build_system_prompt(model: Model, registry: Registry, services: RunServices) -> str:
-    """Build the system prompt; a model with native function calling gets the tool definitions."""
+    """Build the system prompt; for native function calling, the model gets tool definitions."""
     context, options = services.context, services.options
     context.provenance.add(services.today[:4], Kind.USER)  # the year is not secret
     # Other guides are shown when their tools are first used; these are needed from the start.

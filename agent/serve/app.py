@@ -39,23 +39,29 @@ from agent.serve.server_state import ServerState
 HEALTH: Final = "/healthz"
 _STATUS_BY_EXIT_CODE: Final = {2: 422, 3: 404, 5: 429, 6: 503, 7: 502, 8: 409}
 """HTTP status for each command-line exit code."""
-_HEADERS: Final = {
+_SECURITY_HEADERS: Final = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
-"""These stop browsers from guessing content types, leaking URLs and sharing with other sites."""
-_NO_PAGE_HEADERS: Final = {
+"""Headers that stop browsers from guessing content types, leaking URLs and sharing data with other
+sites.
+"""
+_NON_PAGE_HEADERS: Final = {
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
     "x-frame-options": "DENY",
 }
-"""For responses other than pages, in case a browser shows them; pages have their own policy."""
+"""Headers for responses other than pages, in case a browser shows them; pages have their own
+policy.
+"""
 PAGE_HEADER: Final = "x-urchin-page"
-"""Sent by the pages' script: hints for pages name controls, hints for other clients name fields."""
+"""A header sent by the pages' script: hints for pages mention controls, hints for other clients
+mention fields.
+"""
 CLOSE_SECONDS: Final = 10
-"""Seconds within which open requests must finish once the server is stopping."""
+"""Seconds that open requests have to finish when the server is stopping."""
 _ROUTES: Final = (
     run_routes,
     memory_routes,
@@ -75,7 +81,7 @@ def make_app(state: ServerState) -> FastAPI:
         yield
         await state.close()
 
-    # Only for the OpenAPI document; the handlers below produce these responses.
+    # Documents the responses in OpenAPI; the handlers below produce them.
     failures: dict[int | str, dict[str, Any]] = {
         code: {"model": Failed} for code in (401, 403, 404, 409, 422, 429)
     }
@@ -121,7 +127,7 @@ def make_app(state: ServerState) -> FastAPI:
 def _failure(
     request: Request, status: int, kind: str, message: str, hint: str = "", headers: Any = None
 ) -> Response:
-    """Return an error: a page for a browser that opened a URL, JSON for programs."""
+    """Return an error: as a page for a browser that opened a URL, as JSON for programs."""
     path = request.url.path
     is_api = path.startswith(("/api/", "/v1/"))
     if not is_api and "text/html" in request.headers.get("accept", ""):
@@ -139,9 +145,9 @@ def with_security_headers(app: App) -> App:
         async def send_with_headers(message: Any) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers.update(_HEADERS)
+                headers.update(_SECURITY_HEADERS)
                 if "content-security-policy" not in headers:
-                    headers.update(_NO_PAGE_HEADERS)
+                    headers.update(_NON_PAGE_HEADERS)
             await send(message)
 
         await app(scope, receive, send_with_headers)
@@ -150,14 +156,14 @@ def with_security_headers(app: App) -> App:
 
 
 class _Server(uvicorn.Server):
-    """Closes event streams first: otherwise the wait for open requests would never end."""
+    """Closes event streams first; otherwise, it would wait for these open requests forever."""
 
     def __init__(self, config: uvicorn.Config, closing: Callable[[], Awaitable[None]]) -> None:
         super().__init__(config)
         self._closing = closing
 
     async def shutdown(self, sockets: list[Any] | None = None) -> None:
-        await self._closing()  # called again when the application ends, which is harmless
+        await self._closing()  # also called when the application ends, which is harmless
         await super().shutdown(sockets)
         self._captured_signals.clear()  # uvicorn would raise them again, and exit with an error
 
@@ -172,15 +178,16 @@ async def serve_app(
     ticket: str,
     ready: Callable[[str], None],
 ) -> None:
-    """Serve until SIGTERM or Ctrl-C. `ready` receives the address once connections are accepted.
+    """Serve until SIGTERM or Ctrl-C; `ready` receives the address once connections are accepted.
 
-    `ticket` lets one browser log in, once, through a URL (`/?ticket=…`).
-    `names` are the server's host names besides loopback (`research.example.org`, with a
-    port if there is one). Active runs are stopped at the end and can be resumed.
+    `ticket` lets one browser log in once, through a URL (`/?ticket=…`). `names` are the server's
+    host names besides loopback (`research.example.org`, with a port if there is one). Active runs
+    are stopped at the end and can be resumed.
     """
     with listening_socket(port, host) as listening:
         bound_port = listening.getsockname()[1]
-        # Outermost: rejected requests reach nothing else and get their own headers.
+        # This is the outermost layer, so it rejects requests before any other, with its own
+        # headers.
         app = TokenAuth(
             with_security_headers(make_app(state)),
             token,
@@ -191,7 +198,7 @@ async def serve_app(
         )
         config = uvicorn.Config(
             app,
-            ws="none",  # upgrade requests are answered like any other
+            ws="none",  # answer upgrade requests like any other request
             log_level="error",
             access_log=False,
             server_header=False,

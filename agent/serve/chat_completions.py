@@ -1,10 +1,10 @@
-"""`/v1/chat/completions` and `/v1/models`: runs as a model, for clients of the OpenAI API.
+"""`/v1/chat/completions` and `/v1/models`, which offer runs as a model to OpenAI API clients.
 
 The user's last message is the question. The conversation is identified by an earlier answer in the
-messages; a conversation that began elsewhere is saved first. Only the checked answer is streamed
-as content, never a draft. Steps are streamed before it as `reasoning_content`, which Open WebUI,
-LibreChat and others collapse. Sources are annotations (`url_citation`: the position of each marker
-in the content) and are listed below the answer.
+messages; a conversation that began elsewhere is saved first. Only the checked answer is streamed as
+content, never a draft. Steps are streamed before the answer as `reasoning_content`, which Open
+WebUI, LibreChat and others collapse. Sources are annotations (`url_citation`: the position of each
+marker in the content) and are listed below the answer.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ MODELS: Final[dict[str, dict[str, Any]]] = {
     "urchin-deep": {"depth": "deep"},
     "urchin-report": {"depth": "deep", "report": True},
 }
-"""The model names for clients, each with its settings."""
+"""The model names that clients can use, each with its settings."""
 SAVE_POLL_SECONDS: Final = 0.02
-"""Seconds between checks for the report on disk, after its event."""
-_MARKER: Final = re.compile(r"\[(\d{1,3})\]")
-_SOURCES: Final = "\n\nSources:\n"
+"""Seconds between checks for the report on disk, after its event was written."""
+_CITATION_RE: Final = re.compile(r"\[(\d{1,3})\]")
+_SOURCES_HEADING: Final = "\n\nSources:\n"
 
 
 class ChatMessage(BaseModel):
@@ -73,7 +73,7 @@ class ChatForm(BaseModel):
     stream_options: dict[str, Any] | None = None
 
 
-_ANSWERS: Final[dict[int | str, dict[str, Any]]] = {
+_COMPLETION_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
     200: {"content": {"application/json": {}, "text/event-stream": {}}}
 }
 chat_routes = APIRouter(prefix="/v1", tags=["OpenAI-compatible"])
@@ -97,7 +97,7 @@ def _model_row(name: str) -> dict[str, Any]:
     return {"id": name, "object": "model", "created": 1_700_000_000, "owned_by": APP}
 
 
-@chat_routes.post("/chat/completions", response_class=Response, responses=_ANSWERS)
+@chat_routes.post("/chat/completions", response_class=Response, responses=_COMPLETION_RESPONSES)
 async def complete(state: StateDep, form: ChatForm) -> Response:
     """Research the user's last message; with `stream`, as server-sent events."""
     run = await _start(state, form)
@@ -133,12 +133,12 @@ async def _start(state: ServerState, form: ChatForm) -> ActiveRun:
 
 def _session_of(state: ServerState, messages: list[ChatMessage]) -> str:
     """Return the session for the messages, saving the turns of an unknown conversation first."""
-    # The library stores answers in the form in which they are sent: the report's `text_parts`.
+    # The library stores answers in the format in which they are sent: the report's `text_parts`.
     answers = [message.text for message in messages if message.role == "assistant"]
     if answers and (session := state.library.session_of_answer(answers[-1].strip())):
         return session
     sent = [(message.role, message.text) for message in messages]
-    # The same messages are the same conversation, even if a client sends them again.
+    # If a client resends the same messages, it is the same conversation.
     session = f"chat-{sha256(json.dumps(sent).encode()).hexdigest()[:16]}"
     conversation = state.memory().conversation(session)
     if not conversation.turns(1):
@@ -147,20 +147,20 @@ def _session_of(state: ServerState, messages: list[ChatMessage]) -> str:
 
 
 async def _steps(state: ServerState, run: ActiveRun) -> AsyncIterator[str | Report]:
-    """Yield a run's steps as lines, then its report. If the client disconnects, the run stops.
+    """Yield a run's steps as lines, then its report. The run stops if the client disconnects.
 
     Raises `InternalError` if the run ends without a report.
     """
     folder, reported = state.find(run.id), False
     try:
         async for frame in state.manager.event_stream(folder).frames():
-            if frame is None or frame.seq is None:  # a draft, or a question that nobody can answer
+            if frame is None or frame.seq is None:  # a draft, or a question to the user
                 continue
             event = read_event(frame.data, run.id)
             for line in event_lines(event, surface="api"):
                 yield line
             if event.type == "run.finished":
-                # The next question will look for this answer on disk.
+                # Wait until it is on disk, where the next question looks for it.
                 while not (folder.report.is_file() or run.ended.is_set()):  # noqa: ASYNC110 - a file
                     await asyncio.sleep(SAVE_POLL_SECONDS)
                 reported = True
@@ -175,7 +175,7 @@ async def _steps(state: ServerState, run: ActiveRun) -> AsyncIterator[str | Repo
 def _annotations(report: Report, content: str) -> list[dict[str, Any]]:
     """Return the position and source of each marker in the answer, excluding the source list."""
     sources = {source.n: source for source in report.sources}
-    text = content.rpartition(_SOURCES)[0] or content
+    text = content.rpartition(_SOURCES_HEADING)[0] or content
     return [
         {
             "type": "url_citation",
@@ -186,7 +186,7 @@ def _annotations(report: Report, content: str) -> list[dict[str, Any]]:
                 "title": source.title,
             },
         }
-        for match in _MARKER.finditer(text)
+        for match in _CITATION_RE.finditer(text)
         if (source := sources.get(int(match[1])))
     ]
 

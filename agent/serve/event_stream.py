@@ -1,8 +1,8 @@
 """Streams a run's journal as server-sent events.
 
-The file's lines are sent byte for byte, whichever process writes them. Transient events that the
-journal does not store (pieces of a reply, questions) are sent in between. A client that connects
-late or reconnects continues after the event that it names.
+The file's lines are sent byte for byte, regardless of which process writes them. Transient events
+that the journal does not store (pieces of a reply, questions) are sent in between. A client that
+connects late or reconnects continues after the event that it specifies.
 """
 
 from __future__ import annotations
@@ -20,9 +20,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 POLL_SECONDS: Final = 0.15
-"""Seconds between polls of another process's journal; our own runs report when they write."""
+"""Seconds between polls of a journal that another process writes; runs in this process notify the
+stream.
+"""
 KEEP_ALIVE_SECONDS: Final = 15.0
-"""Seconds: proxies cut connections after a silent minute, and EventSource ignores comments."""
+"""Seconds between keep-alive comments: proxies close connections after a silent minute, and
+EventSource ignores comments.
+"""
 KEEP_ALIVE: Final = b": still here\n\n"
 END_EVENT: Final = b"event: end\ndata: {}\n\n"
 
@@ -41,7 +45,7 @@ class Frame:
 
 
 class EventStream:
-    """A journal that is read once for all its watchers. `is_active` says whether it may still grow.
+    """A journal that is read once for all watchers; `is_active` returns whether it may still grow.
 
     For a run that is being resumed, `earlier_bytes` of the journal had already been written.
     """
@@ -80,20 +84,20 @@ class EventStream:
             case "run.settled":
                 self._finished = True
             case "run.interrupted":
-                self._finished = self.has_answer  # otherwise its report is still to come
+                self._finished = self.has_answer  # otherwise, its report is still to come
             case "model.request" if not event["place"].startswith(AFTER):  # it was resumed
                 self.has_answer = self._finished = False
         self._frames.append(Frame(event["seq"], line))
 
     def add_passing(self, **event: Any) -> None:
-        """Send a transient event, after everything that was written before it."""
+        """Send a transient event, after all events that were written before it."""
         self.read()
         data = json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode()
         self._frames.append(Frame(None, data))
         self._wake()
 
     def finish(self) -> None:
-        """End the stream after the events written so far: the run's process has ended."""
+        """End the stream after the events written so far, as the run's process has ended."""
         self.read()
         self._finished = True
         self._wake()
@@ -104,13 +108,13 @@ class EventStream:
         self._wake()
 
     def _wake(self) -> None:
-        # A new event each time: a watcher that has finished sending waits for what comes next.
+        # Wake the watchers, then create a new `asyncio.Event` for them to wait on.
         self._grown.set()
         self._grown = asyncio.Event()
 
     @property
     def over(self) -> bool:
-        """Return whether there will be no further events."""
+        """Return whether the stream has ended and there will be no further events."""
         return self._closed or (self._finished and not self._is_active())
 
     def has_after(self, seq: int) -> bool:
@@ -127,7 +131,7 @@ class EventStream:
     async def frames(self, after: int = -1) -> AsyncIterator[Frame | None]:
         """Yield each event after number `after` until the run ends; None after a long silence."""
         self.watchers += 1
-        # One task for all watchers; it ends when the last one leaves.
+        # One polling task serves all watchers; it ends when the last one disconnects.
         if self._polling is None or self._polling.done():
             self._polling = asyncio.create_task(self._poll())
         try:
@@ -135,13 +139,13 @@ class EventStream:
             last_kept = max((n for n, f in enumerate(self._frames) if f.seq is not None), default=0)
             at = 0
             while True:
-                # Before the frames: events that arrive while they are sent must not be missed.
+                # Read these before sending frames, so that events that arrive meanwhile are not
+                # missed.
                 grown, over = self._grown, self.over
                 while at < len(self._frames):
                     frame, at = self._frames[at], at + 1
-                    if (
-                        frame.seq is None and at > last_kept
-                    ):  # otherwise the reply is complete by now
+                    # A transient event before a kept one is outdated: its reply is complete.
+                    if frame.seq is None and at > last_kept:
                         yield frame
                     elif frame.seq is not None and frame.seq > after:
                         after = frame.seq

@@ -24,11 +24,11 @@ Short = Annotated[str, StringConstraints(strip_whitespace=True, max_length=400)]
 JOBS_LISTED: Final = 100
 """Maximum number of jobs in a list; `research queue list` shows all."""
 CHANGES_LISTED: Final = 5
-"""Maximum number of changes per monitor in a list; a monitor requested by name has all."""
+"""Maximum number of changes per monitor in a list; a request for one monitor returns all."""
 
 
 class JobForm(BaseModel):
-    """A question to queue. `after` names a run or job whose answer is passed on."""
+    """A question to queue. `after` is the id of a run or job whose answer is passed on."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -69,7 +69,7 @@ class MonitorForm(BaseModel):
 
 
 class QueueState(BaseModel):
-    """The jobs, newest first, the workers, and why the queue is paused ("" if it is not)."""
+    """The jobs, newest first, the workers, and the reason for a pause ("" if not paused)."""
 
     jobs: list[dict[str, Any]]
     paused: str
@@ -99,7 +99,7 @@ def add_job(stores: JobsDep, form: JobForm) -> dict[str, Any]:
 
 @queue_routes.post("/pause")
 def pause_queue(stores: JobsDep) -> Done:
-    """Pause the queue: no more jobs are started."""
+    """Pause the queue, so that no more jobs are started."""
     stores.jobs.pause()
     return Done()
 

@@ -32,20 +32,20 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 VERSION: Final = 4
-"""Version of the tables; an index with another version is rebuilt."""
-MAX_TAG: Final = 40  # characters: a tag is a word or two
+"""Version of the tables; an index with a different version is rebuilt."""
+MAX_TAG: Final = 40  # characters, as a tag is a word or two
 MAX_TAGS: Final = 20  # per run
-_TABLES: Final = """
+_SCHEMA_SQL: Final = """
 create table run(id text primary key, stamp integer, at text, session text, tags text, state text,
   sent text);
 create virtual table said using fts5(id unindexed, question, answer, sources,
   tokenize = 'unicode61 remove_diacritics 2');
 """
 _EXCERPT_CHARS: Final = 220
-"""Number of characters of an answer shown in a list: two lines."""
-_MARKUP: Final = re.compile(r"\s*\[\d{1,3}\]|[#*`|]+")
+"""Maximum length of an answer's excerpt in a list, in characters (two lines)."""
+_MARKUP_RE: Final = re.compile(r"\s*\[\d{1,3}\]|[#*`|]+")
 _HIT_START, _HIT_END = "\ue001", "\ue002"  # private-use characters: web text does not use them
-_SNIPPET: Final = f"snippet(said, -1, '{_HIT_START}', '{_HIT_END}', '…', 24)"
+_SNIPPET_SQL: Final = f"snippet(said, -1, '{_HIT_START}', '{_HIT_END}', '…', 24)"
 
 
 class Library:
@@ -60,12 +60,12 @@ class Library:
         self, query: str = "", tag: str = "", session: str = "", *, limit: int = 50, skip: int = 0
     ) -> list[RunState]:
         """Find runs: best match first for a search, otherwise newest first."""
-        # Quotes keep words from being FTS5 operators; the star finds words with this prefix.
+        # Quoting prevents words from being FTS5 operators; the star makes them match as prefixes.
         wanted = " ".join(f'"{word}"*' for word in words(query))
         if query.strip() and not wanted:
             return []
         if wanted:
-            found, tables = _SNIPPET, "said join run on run.id = said.id"
+            found, tables = _SNIPPET_SQL, "said join run on run.id = said.id"
             order = "bm25(said, 0, 4, 2, 1), at desc"
         else:
             found, tables, order = "''", "run", "at desc, run.id desc"
@@ -84,7 +84,7 @@ class Library:
     def one(self, folder: RunFolder) -> RunState:
         """Describe a run."""
         with self._index() as index:
-            # It may be new, or have changed since the index was last updated.
+            # The run may be new, or have changed since the index was last updated.
             return self._add(index, folder, _stamp(folder)).model_copy(update={"found": []})
 
     def session_of_answer(self, text: str) -> str:
@@ -118,12 +118,12 @@ class Library:
     @contextmanager
     def _index(self) -> Iterator[sqlite3.Connection]:
         """Open the index for the duration of the block, and commit at its end."""
-        # One at a time: two updates would do the same work and wait for each other.
+        # One update at a time: two would do the same work and wait for each other.
         with self._lock, closing(sqlite3.connect(self._path, timeout=30)) as index, index:
             if index.execute("pragma user_version").fetchone()[0] != VERSION:
                 index.executescript(
                     "drop table if exists run; drop table if exists said;"
-                    f"{_TABLES} pragma user_version = {VERSION};"
+                    f"{_SCHEMA_SQL} pragma user_version = {VERSION};"
                 )
             yield index
 
@@ -146,7 +146,7 @@ class Library:
         sources = report.get("sources") or []
         answer = str(report.get("answer") or "")
         question = str(report.get("question") or start.get("question") or "")
-        begins = " ".join(_MARKUP.sub("", answer[: _EXCERPT_CHARS * 2]).split())[:_EXCERPT_CHARS]
+        begins = " ".join(_MARKUP_RE.sub("", answer[: _EXCERPT_CHARS * 2]).split())[:_EXCERPT_CHARS]
         run = RunState(
             run=folder.id,
             question=question,
@@ -179,7 +179,7 @@ class Library:
 
 
 def _run_state(state: str, snippet: str) -> RunState:
-    """Read an index row, with the snippet's pieces and whether each one matched the query."""
+    """Read an index row; the snippet is split into pieces, each marked if it matches the query."""
     run = RunState.model_validate_json(state)
     pieces: list[tuple[str, bool]] = []
     for part in snippet.split(_HIT_START):
@@ -206,7 +206,7 @@ def _tags_file(folder: RunFolder) -> Path:
 
 
 def _stamp(folder: RunFolder) -> int:
-    """Return the folder's modification time, which changes if report or tags are replaced."""
+    """Return the folder's modification time, which changes if its report or tags are replaced."""
     with suppress(FileNotFoundError):  # deleted in the meantime
         return folder.path.stat().st_mtime_ns
     return 0

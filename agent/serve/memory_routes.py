@@ -69,24 +69,22 @@ def search_memory(memory: Memory, query: str, kind: str, limit: int) -> list[Mem
     if query.strip():
         return [*map(memory_row, memory.search(query, limit, kinds))]
     newest = memory.newest(kinds, limit)[::-1]
-    # The engine's own counters are shown only to clients that ask for their kind.
+    # Internal counters are returned only to clients that request their kind.
     return [memory_row(hit) for hit in newest if kind or hit.kind != INTERNAL]
 
 
 def _find(memory: Memory, number: int, *, own: bool = False) -> Hit:
-    """Find a memory. Raises `NotFound`, or `UsageError` for a shared one if `own` is required."""
+    """Find a memory. Raises `NotFound`; with `own`, a shared memory raises `UsageError`."""
     hit = memory.get(number)
     if hit is None:
         raise NotFound(f"no memory has the id {number}")
     if own and hit.shared:
-        raise UsageError(
-            f"{number} is in the shared namespace", hint="Change it in the namespace `shared`."
-        )
+        raise UsageError(f"memory {number} is shared", hint="Change it in the namespace `shared`.")
     return hit
 
 
 def memory_row(hit: Hit) -> MemoryRow:
-    """Return a memory in the form sent to clients."""
+    """Return a memory in the format sent to clients."""
     return MemoryRow(
         id=hit.id,
         key=hit.key,

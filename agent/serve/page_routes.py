@@ -38,8 +38,10 @@ POLICY: Final = (
     " connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none';"
     " frame-ancestors 'none'"
 )
-"""Only our own scripts, nothing from other hosts, and no framing by other pages."""
-_STATIC: Final = {
+"""Content security policy: only our own scripts, nothing from other hosts, no framing by other
+pages.
+"""
+_STATIC_FILES: Final = {
     "app.js": ("agent.serve.static", "text/javascript; charset=utf-8"),
     "app.css": ("agent.serve.static", "text/css; charset=utf-8"),
     "report.css": ("agent.export", "text/css; charset=utf-8"),
@@ -47,7 +49,7 @@ _STATIC: Final = {
 }
 PAGE_SIZE: Final = 30  # runs per page of the library
 _PAGES_WITH_QUESTION_FORM: Final = frozenset({"ask", "library"})
-"""Navigation entries whose pages may show the question form."""
+"""Navigation entries whose pages may contain the question form."""
 page_routes = APIRouter(include_in_schema=False)
 
 
@@ -60,10 +62,10 @@ def ask(state: StateDep) -> Response:
 @page_routes.get("/static/{name}")
 def static(name: str) -> Response:
     """Serve the style sheet, script and icon."""
-    # By name, never by path: no other package files can be requested.
-    if name not in _STATIC:
+    # Only listed names, never paths, so that no other files in the package can be requested.
+    if name not in _STATIC_FILES:
         raise NotFound("no such file")
-    package, media_type = _STATIC[name]
+    package, media_type = _STATIC_FILES[name]
     body = resources.files(package).joinpath(name).read_bytes()
     return Response(body, media_type=media_type, headers={"cache-control": "no-cache"})
 
@@ -81,7 +83,7 @@ def one(state: StateDep, folder: FolderDep) -> Response:
 
 @page_routes.get("/runs/{run}/parts")
 def parts(state: StateDep, folder: FolderDep) -> Response:
-    """Return only the report, for a page that is watching the run; empty before the answer."""
+    """Return only the report, for a page that shows the run; empty until there is an answer."""
     active = state.manager.active.get(folder.id)
     has_answer = active is None or active.stream.has_answer
     return _html(_report(folder) if has_answer else "")
@@ -139,7 +141,7 @@ def jobs(state: StateDep) -> Response:
     """Show the queue, schedules and monitors."""
     try:
         stores = state.jobs()
-    except UsageError as error:  # the page says what to install
+    except UsageError as error:  # the page explains what to install
         return _page(state, "jobs.html", "jobs", jobs=None, missing=f"{error}. {error.hint}")
     rows = {
         "queue": list_jobs(stores),
@@ -194,7 +196,7 @@ def _page(state: ServerState, template: str, here: str, **values: Any) -> Respon
 
 
 def _html(html: str, policy: str = POLICY, frames: str = "DENY", *, status: int = 200) -> Response:
-    """Send uncached HTML with a content security policy; `frames` specifies who may embed it."""
+    """Send uncached HTML with a content security policy; `frames` determines who may embed it."""
     headers = {
         "content-security-policy": policy,
         "x-frame-options": frames,

@@ -1,7 +1,7 @@
-"""Starts, follows, controls and stops the server's runs, which have their own thread.
+"""Starts, watches, controls and stops the server's runs, which share a separate thread.
 
-All runs share one event loop, and thus one browser process. It is not the server's loop: reading
-pages uses the CPU (parsing, ranking) and would delay all watchers of all runs.
+All runs share one event loop, and thus one browser process. The server uses a different loop:
+reading pages is CPU-intensive (parsing, ranking) and would delay everyone who watches a run.
 """
 
 from __future__ import annotations
@@ -34,15 +34,16 @@ if TYPE_CHECKING:
     """Starts a run, like `research` and `resume_run`."""
 
 STOP_SECONDS: Final = 8.0
-"""Seconds to wait for a stopping run, which closes its browser and writes its last event."""
+"""Seconds to wait for a stopping run to close its browser and write its last event."""
 PAGE_RESPONSE_SECONDS: Final = 30.0
-"""Seconds to wait for a page: a loading page responds once done, a hanging page never does."""
+"""Seconds to wait for a page: a loading page responds when it is done, a hanging page never does.
+"""
 
 
 class Busy(ResearchError):
     """`at_once` runs are already running."""
 
-    hint = "Wait until one ends, or stop one. `research serve --at-once N` allows more."
+    hint = "Wait until a run ends, or stop one. `research serve --at-once N` allows more runs."
 
 
 MAX_BLOCKING_CALLS: Final = 32
@@ -50,7 +51,7 @@ MAX_BLOCKING_CALLS: Final = 32
 
 
 class RunThread:
-    """The thread that all runs share, with their event loop; started with the first run."""
+    """The thread and event loop that all runs share; started with the first run."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -91,9 +92,9 @@ class RunThread:
 class ActiveRun:
     """A run in the run thread, with its open `questions` to the user by number.
 
-    Its public methods are for the server's event loop. `attended` means that a user is watching it,
-    answers its questions and sees its page. `stream` contains its events, including those that its
-    journal does not store.
+    Its public methods are for the server's event loop. `attended` means that a user is watching the
+    run, answers its questions and sees its page. `stream` contains its events, including transient
+    ones that are not in its journal.
     """
 
     def __init__(
@@ -110,25 +111,25 @@ class ActiveRun:
         self._replies: dict[int, asyncio.Future[bool | str]] = {}
         self._numbers = count(1)
         self._server = asyncio.get_running_loop()
-        self._loop = loop  # of the run thread
+        self._loop = loop  # the run thread's loop
         self._task: asyncio.Task[None] | None = None
         self._context: ToolContext | None = None
 
     def cancel(self) -> None:
-        """Make the run write its last event and stop; it can be resumed."""
+        """Tell the run to write its last event and stop; it can be resumed."""
         if self._task is not None:
             with suppress(RuntimeError):  # the loop is closed
                 self._loop.call_soon_threadsafe(self._task.cancel)
 
     async def stop(self) -> None:
-        """Stop the run and wait for it to end; it answers with what it has so far."""
+        """Stop the run and wait for it to end; its answer is based on the pages read so far."""
         self.cancel()
         with suppress(TimeoutError):
             async with asyncio.timeout(STOP_SECONDS):
                 await self.ended.wait()
 
     def hint(self, hint: str) -> None:
-        """Send a hint to the model, which reads it with the next tool result."""
+        """Send a hint to the model, which receives it with the next tool result."""
         if self._context is not None:
             self._context.hints.append(hint)
 
@@ -140,7 +141,7 @@ class ActiveRun:
     async def look(
         self, *, refs: bool = False, act: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """Take a screenshot of the open page; with `act`, after the user's action there."""
+        """Take a screenshot of the open page; with `act`, first perform the user's action on it."""
         if self.ended.is_set():
             return {"error": "the run has ended"}
         looking = asyncio.run_coroutine_threadsafe(self._look(refs=refs, act=act), self._loop)
@@ -158,7 +159,7 @@ class ActiveRun:
             self.stream.read()
 
     async def _reply(self, kind: str, what: str) -> bool | str:
-        """Wait until a question is answered or the run withdraws it."""
+        """Wait until a question is answered, or is withdrawn by the run."""
         n = next(self._numbers)
         self._replies[n] = self._server.create_future()
         self.questions[n] = {"n": n, "kind": kind, "what": what}
@@ -172,7 +173,7 @@ class ActiveRun:
     # The methods below run in the run thread.
 
     async def work(self, start: StartRun) -> None:
-        """Run to the end, or until stopped; raises the error with which `start` fails."""
+        """Run to the end, or until stopped; raises the error if `start` fails."""
         hooks: dict[str, Any] = {"on_event": self._tell, "opened": self._keep_context}
         if self._attended:
             hooks |= {
@@ -188,11 +189,11 @@ class ActiveRun:
             self._server.call_soon_threadsafe(lambda: self.stream.add_passing(**late))
 
     def _tell(self, event: Event) -> None:
-        with suppress(RuntimeError):  # the server has stopped; the journal is complete anyway
+        with suppress(RuntimeError):  # the server has stopped, but the journal is complete
             self._server.call_soon_threadsafe(self._handle, event)
 
     def _keep_context(self, context: ToolContext) -> None:
-        """Keep the tool context, so that a user watching the page can act on it."""
+        """Store the tool context, so that a user watching the page can act on it."""
         self._context = context
         if self._attended and context.web is not None:
             context.web.is_visible = True
@@ -234,7 +235,7 @@ class ActiveRun:
 async def _apply_user_action(tab: Tab, act: Mapping[str, Any]) -> None:
     """Apply the user's action on a screenshot to the page: `click`, `text`, `keys` or `scroll`.
 
-    This bypasses the agent: the user can log in or solve a captcha, and no model sees it.
+    This bypasses the agent, so the user can log in or solve a captcha without any model seeing it.
     """
     kind = act["kind"]
     if kind == "click":
@@ -249,7 +250,7 @@ async def _apply_user_action(tab: Tab, act: Mapping[str, Any]) -> None:
 
 
 class RunManager:
-    """All runs in a data folder: those on disk, and those `active` here, at most `at_once`.
+    """All runs in a data folder, of which at most `at_once` are `active` in this process.
 
     `flags` apply to each run unless overridden by its question. `research` starts a run, and
     `resume_run` resumes one or researches a section of its report again.
@@ -269,13 +270,13 @@ class RunManager:
         self._flags = {**flags, "data_dir": data}
         self._at_once = at_once
         self._research, self._resume_run = research, resume_run
-        # For runs that are not active here: another process may be writing them.
+        # Streams of runs that are not active here, but may be written by another process.
         self._streams: dict[str, EventStream] = {}
 
     async def close(self) -> None:
-        """Stop all active runs: each leaves a complete record and can be resumed."""
+        """Stop all active runs; each has a complete record and can be resumed."""
         running = list(self.active.values())
-        # First, so that a stopping server does not wait for its watchers.
+        # Do this first, so that a stopping server does not wait for its watchers.
         for stream in (*self._streams.values(), *(run.stream for run in running)):
             stream.close()
         await asyncio.gather(*(run.stop() for run in running))
@@ -284,10 +285,10 @@ class RunManager:
     async def start(
         self, question: str, flags: Mapping[str, Any], *, attended: bool = False
     ) -> ActiveRun:
-        """Start a run; returns once it has its id. Raises whatever error `research` raises.
+        """Start a run; returns once it has an id. Raises any error that `research` raises.
 
-        `attended` means that a user is watching it, answers its questions and sees its page. Raises
-        `Busy`.
+        `attended` means that a user is watching the run, answers its questions and sees its page.
+        Raises `Busy`.
         """
         if not question.strip():
             raise UsageError("the question is empty")
@@ -300,10 +301,10 @@ class RunManager:
     async def resume(
         self, folder: RunFolder, flags: Mapping[str, Any], *, attended: bool = False
     ) -> ActiveRun:
-        """Continue a run that was cut off; raises `UsageError` if it has ended."""
+        """Resume an interrupted run; raises `UsageError` if it has ended."""
         if folder.id in self.active:
             raise UsageError(f"{folder.id} is running")
-        # The other flags come from its record and apply again.
+        # All other flags are taken from its record.
         resuming = partial(self._resume_run, folder, data_dir=self._flags["data_dir"], **flags)
         return await self._launch(folder, resuming, attended=attended)
 

@@ -35,20 +35,20 @@ from agent.serve.schemas import (
 from agent.serve.server_state import ActiveDep, FolderDep, Limit, RunName, StateDep
 
 Responses = dict[int | str, dict[str, Any]]
-_JSON: Responses = {200: {"content": {"application/json": {}}}}
-_REPORT: Responses = _JSON | {202: {"description": "The run is in progress."}}
-_EVENTS: Responses = {
+_JSON_RESPONSE: Responses = {200: {"content": {"application/json": {}}}}
+_REPORT_RESPONSES: Responses = _JSON_RESPONSE | {202: {"description": "The run is in progress."}}
+_EVENT_RESPONSES: Responses = {
     200: {"content": {"text/event-stream": {}}},
     204: {"description": "The run has ended, and all events were sent."},
 }
-_PICTURE: Responses = {200: {"content": {"image/png": {}, "image/jpeg": {}}}}
-_FILE: Responses = {200: {"content": {"*/*": {}}}}
+_IMAGE_RESPONSE: Responses = {200: {"content": {"image/png": {}, "image/jpeg": {}}}}
+_FILE_RESPONSE: Responses = {200: {"content": {"*/*": {}}}}
 run_routes = APIRouter(prefix="/api", tags=["runs"])
 
 
 @run_routes.post("/runs", status_code=201)
 async def ask(state: StateDep, form: AskForm, response: Response) -> Begun:
-    """Start a run. It continues whether or not anybody is watching."""
+    """Start a run. It continues even if nobody is watching."""
     return _begun_response(await state.ask(form), response)
 
 
@@ -76,7 +76,7 @@ def runs(
     return [*map(state.current, state.library.search(q, tag, session, limit=limit, skip=skip))]
 
 
-@run_routes.get("/runs/{run}/report", response_class=Response, responses=_REPORT)
+@run_routes.get("/runs/{run}/report", response_class=Response, responses=_REPORT_RESPONSES)
 def report(folder: FolderDep) -> Response:
     """Return the report as `research show --json` prints it, byte for byte; 202 until then."""
     if is_in_progress(folder):
@@ -84,7 +84,7 @@ def report(folder: FolderDep) -> Response:
     return Response(f"{report_of(folder).to_json()}\n", media_type="application/json")
 
 
-@run_routes.get("/runs/{run}/events", response_class=Response, responses=_EVENTS)
+@run_routes.get("/runs/{run}/events", response_class=Response, responses=_EVENT_RESPONSES)
 async def events(
     state: StateDep,
     folder: FolderDep,
@@ -93,22 +93,22 @@ async def events(
 ) -> Response:
     """Stream a run's events as they are written: numbered lines of the journal.
 
-    A client that names its last event (`Last-Event-ID`, or `after`) misses none. Events without
-    a number are transient: pieces of a reply (`model.delta`), questions (`asked`, `answered`) and
-    hints that arrived too late (`hint.unread`). The last event is `end`.
+    A client that specifies its last event (`Last-Event-ID`, or `after`) receives all later ones.
+    Events without a number are transient: pieces of a reply (`model.delta`), questions (`asked`,
+    `answered`) and hints that arrived too late (`hint.unread`). The last event is `end`.
     """
     if last_event_id is not None and last_event_id.isdecimal() and last_event_id.isascii():
         after = int(last_event_id)
     stream = state.manager.event_stream(folder)
     if not stream.has_after(after):
-        return Response(status_code=204)  # which ends an EventSource
+        return Response(status_code=204)  # tells an EventSource not to reconnect
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
     return StreamingResponse(stream.sse(after), media_type="text/event-stream", headers=headers)
 
 
 @run_routes.post("/runs/{run}/stop")
 async def stop(active: ActiveDep) -> Done:
-    """Stop a run: it answers with what it has so far and can be resumed."""
+    """Stop a run; it answers from the pages read so far, and can be resumed."""
     await active.stop()
     return Done()
 
@@ -165,21 +165,21 @@ async def act(active: ActiveDep, form: ActForm) -> dict[str, Any]:
     return await active.look(act=form.model_dump())
 
 
-@run_routes.get("/runs/{run}/pictures/{digest}", response_class=Response, responses=_PICTURE)
+@run_routes.get("/runs/{run}/pictures/{digest}", response_class=Response, responses=_IMAGE_RESPONSE)
 def picture(state: StateDep, run: RunName, digest: Hex) -> Response:
     """Return an image that a run recorded."""
     try:
         body = state.find(run).blob(digest)
     except ResearchError as error:
         raise NotFound(str(error)) from error
-    # Pages are stored next to images, and must not be shown as if they were our own.
+    # Saved pages are stored next to images, and must not be served as pages of this site.
     if not body.startswith((b"\x89PNG", b"\xff\xd8\xff")):
         raise NotFound("that is not an image")
     kind = "image/png" if body.startswith(b"\x89PNG") else "image/jpeg"
     return Response(body, media_type=kind, headers={"cache-control": "private, max-age=86400"})
 
 
-@run_routes.get("/runs/{run}/export", response_class=Response, responses=_FILE)
+@run_routes.get("/runs/{run}/export", response_class=Response, responses=_FILE_RESPONSE)
 def export(folder: FolderDep, form: Annotated[str, Query(max_length=30)] = ".md") -> Response:
     """Export a run as `.md`, `.html`, `.pdf`, `.docx`, `.bib`, `.zip` and more."""
     if form not in FORMATS:
@@ -210,7 +210,7 @@ async def remove(state: StateDep, folder: FolderDep) -> Done:
     if active := state.manager.active.get(folder.id):
         if not folder.report.is_file():
             raise UsageError(f"{folder.id} is running", hint="Stop it first.")
-        await active.stop()  # its post-run tasks are stopped too
+        await active.stop()  # this also stops its post-run tasks
     await asyncio.to_thread(state.manager.runs.remove, folder)
     return Done()
 

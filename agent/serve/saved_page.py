@@ -1,7 +1,7 @@
 """Shows a saved source with its supporting quotes marked, without scripts or requests.
 
-The page is reduced to its text and structure (nh3: no scripts, styles, frames, forms or URLs that
-load) and shown in a sandboxed frame, under a policy that blocks all loading.
+The page is reduced to its text and structure (nh3 removes scripts, styles, frames, forms and URLs
+that would be loaded) and shown in a sandboxed frame, under a policy that blocks all requests.
 """
 
 from __future__ import annotations
@@ -26,23 +26,25 @@ POLICY: Final = (
     "sandbox; default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none';"
     " frame-ancestors 'self'"
 )
-_TAGS: Final = set(
+_ALLOWED_TAGS: Final = set(
     "p br pre ul ol li table thead tbody tr th td caption h1 h2 h3 h4 h5 h6 blockquote hr strong"
     " b em i code dl dt dd figure figcaption section article main sub sup div span".split()
 )
-_REMOVED: Final = set(
+_REMOVED_TAGS: Final = set(
     "script style noscript template svg nav footer iframe form head title".split()
 )
-_TAG: Final = re.compile("(<[^>]*>)")
-"""Matches tags as nh3 writes them; there, `<` and `>` do not occur anywhere else."""
+_TAG_RE: Final = re.compile("(<[^>]*>)")
+"""Matches tags in nh3's output, where `<` and `>` occur only in tags."""
 MAX_HTML_BYTES: Final = 3 * 2**20
-"""Longer pages are shown as text: a browser takes too long to lay them out."""
+"""Maximum size of a page in bytes; larger ones are shown as text, as browsers take too long to lay
+them out.
+"""
 
 
 def saved_body(record: FinishedRun, source: ReportSource) -> Markup:
-    """Return a source's page, or its text, as safe HTML with a quote marked as `#words`."""
+    """Return a source's page, or its text, as safe HTML with the first quote at `#words`."""
     page, found = mark_quotes(_saved_html(record, source), source.quotes)
-    # If a quote is not found, show the extracted text instead, from which it was taken.
+    # If a quote is not found, show the extracted text, from which the quote was taken.
     if not page or not found:
         text = escape(clean(record.source_text(source)))
         page, _ = mark_quotes(f"<pre>{text}</pre>", source.quotes)
@@ -61,16 +63,18 @@ def _saved_html(record: FinishedRun, source: ReportSource) -> str:
     if len(raw) > MAX_HTML_BYTES or b"<" not in raw[:2000] or b"\0" in raw[:1000]:
         return ""
     text = raw.decode("utf-8", "replace")
-    return nh3.clean(text, tags=_TAGS, clean_content_tags=_REMOVED, attributes={}, link_rel=None)
+    return nh3.clean(
+        text, tags=_ALLOWED_TAGS, clean_content_tags=_REMOVED_TAGS, attributes={}, link_rel=None
+    )
 
 
 def mark_quotes(html: str, quotes: Sequence[str]) -> tuple[str, bool]:
-    """Mark quotes in the page, even across elements; return False if one is not found.
+    """Mark quotes in the page, even across elements; the second value is False if any is missing.
 
     Whitespace and the bars between table cells are ignored, since the page has real cells instead.
     The first mark has the id `words`.
     """
-    parts = _TAG.split(html)  # text and the tags in between
+    parts = _TAG_RE.split(html)  # text and the tags in between
     texts = [unescape(text) for text in parts[::2]]
     text_letters = [_letters(text) for text in texts]
     page_letters = "".join(text_letters)

@@ -41,7 +41,7 @@ class _Question(_Watched):
     source: str | None = Field(
         None,
         description="`web`, `tab`, or a folder that the server offers (default: the source of the"
-        " run that this continues, otherwise `web`).",
+        " run in `continues`, otherwise `web`).",
     )
     continues: str | None = Field(
         None, max_length=80, description="Run whose conversation to continue."
@@ -54,14 +54,15 @@ class _Question(_Watched):
         max_length=10,
         description="Ids of files that the question is about, as returned by `/api/files`.",
     )
-    # On the command line, a schema is a file; clients must not name files on the server.
+    # On the command line, a schema is a file name, but clients must not specify files on the
+    # server.
     schema_: dict[str, Any] | None = Field(None, alias="schema")
 
 
 LIMITS = ("budget", "timeout", "max_steps")
 ASK_FIELDS = (*LIMITS, "depth", "report", "plan", "site", "since", "lang", "max_sources")
-"""The settings that a client may choose for a run; all others are set by the server."""
-if TYPE_CHECKING:  # a type checker cannot know fields generated from a table
+"""The settings that a client may set for a run; the server sets all others."""
+if TYPE_CHECKING:  # type checkers cannot see fields that are generated from a table
 
     class _Limits(_Watched): ...
 
@@ -73,7 +74,7 @@ else:
 
 
 class ResumeForm(_Limits):
-    """Limits for the rest of a run."""
+    """Limits for the remainder of a run."""
 
 
 class AskForm(_Asked):
@@ -121,8 +122,8 @@ class RunState(BaseModel):
     tags: list[str]
     found: list[tuple[str, bool]] = Field(
         default_factory=list,
-        description="Excerpts, each with whether it matches the search;"
-        " without a search, the answer.",
+        description="Excerpts, and whether each one matches the search;"
+        " the answer if there is no search.",
     )
     asked: list[dict[str, Any]] = Field(
         default_factory=list,
@@ -169,7 +170,7 @@ class RememberForm(BaseModel):
 
 
 class MemoryRow(BaseModel):
-    """A memory. `trusted` means not from the web; `confidence` is set only for insights."""
+    """A memory. `trusted` means that it is not from the web; only insights have a `confidence`."""
 
     id: int
     key: str | None

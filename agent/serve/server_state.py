@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 
 
 MAX_UPLOAD_AGE: Final = 30 * 86_400.0
-"""How long an uploaded file is kept, in seconds: a resumed run reads it again."""
+"""How long an uploaded file is kept, in seconds, since a resumed run may read it again."""
 MAX_UPLOAD_NAME: Final = 50
-"""Maximum length of its name in characters; file systems allow 255 bytes."""
-_UNSAFE: Final = re.compile(r"[^\w.\- ]")
+"""Maximum length of an uploaded file's name, in characters; file systems allow 255 bytes."""
+_UNSAFE_CHARS_RE: Final = re.compile(r"[^\w.\- ]")
 
 
 class JobStores(NamedTuple):
-    """The queue, schedules and monitors. The server's `flags` apply to added jobs.
+    """The queue, schedules and monitors. The server's `flags` apply to jobs that are added.
 
     Synchronous and thread-safe. Raises `UsageError`, `NoSuchJob`, `JobsUnavailable`.
     """
@@ -60,9 +60,9 @@ class JobStores(NamedTuple):
 class ServerState:
     """A server's runs, library, memory, jobs and settings.
 
-    `live` returns the current settings; `flags` apply to its runs; the `folder` flag lists the
-    folders that questions may search. `doctor` returns the rows of `research doctor` (name, well,
-    seen, fix), `open_jobs` opens the job store, `store_key` stores an API key under its variable as
+    `live` returns the current settings. `flags` apply to its runs; their `folder` lists the folders
+    that questions may search. `doctor` returns the rows of `research doctor` (name, well, seen,
+    fix), `open_jobs` opens the job store, `store_key` stores an API key under its variable as
     `research keys set` does, `research` starts a run, `resume_run` resumes one.
     """
 
@@ -83,7 +83,7 @@ class ServerState:
         self._store_key = store_key
         data = private_folder(self.options.data)
         self._folders = [Path(folder) for folder in flags.get("folder", ())]
-        # Each question names the one that it searches; if it names none, it searches the web.
+        # Each question specifies the folder to search; by default, it searches the web.
         sources = ("folder", "attach", "cdp", "corpus")
         own = {name: value for name, value in flags.items() if name not in sources}
         self.manager = RunManager(data, own, at_once, research, resume_run)
@@ -97,7 +97,7 @@ class ServerState:
 
     @property
     def options(self) -> Options:
-        """The current settings, which follow the settings file."""
+        """The current settings, updated when the settings file changes."""
         return self._live()
 
     @property
@@ -114,7 +114,7 @@ class ServerState:
         return bool(options.attach or options.cdp)
 
     def memory(self) -> Memory:
-        """The memory, opened once. Raises `UsageError` if the server has none."""
+        """The memory, which is opened once. Raises `UsageError` if the server has no memory."""
         if not self.options.memory:
             raise UsageError(
                 "memory is off on this server", hint="Start `research serve` without --no-memory."
@@ -125,11 +125,11 @@ class ServerState:
             return self._memory
 
     def jobs(self) -> JobStores:
-        """The jobs, opened once. Raises `UsageError` if the jobs engine is not installed."""
+        """The job stores, opened once. Raises `UsageError` if the jobs engine is not installed."""
         with self._opening:
             if self._jobs is None:
                 jobs = self._open_jobs()
-                # An extra, and large: loaded together with the engine, which is installed by now.
+                # A large optional dependency, imported only here, once it is known to be installed.
                 from agent.jobs.monitors import Monitors  # noqa: PLC0415
                 from agent.jobs.schedules import Schedules  # noqa: PLC0415
 
@@ -145,7 +145,7 @@ class ServerState:
     def find(self, name: str) -> RunFolder:
         """Find a run by its full id, or `last`. Raises `NotFound`."""
         path = self.manager.runs.root / name
-        # Full ids only, unlike in the shell: a URL must always mean the same run.
+        # Only full ids, unlike in the shell, because a URL must always refer to the same run.
         if (path / "journal.jsonl").is_file():
             return RunFolder(path)
         if name == "last":
@@ -173,7 +173,7 @@ class ServerState:
         return await self.manager.start(form.question, flags, attended=form.attended)
 
     def models(self) -> list[str]:
-        """The models that a question may name; empty if the server uses its own model endpoint."""
+        """The models that a question may choose; empty if the server has its own model endpoint."""
         return [] if self.options.base_url else ready_models(self.options.data, os.environ)
 
     def add_key(self, provider: str, key: str) -> None:
@@ -186,12 +186,12 @@ class ServerState:
         self._store_key(str(variables[provider]), key)
 
     def upload(self, name: str, body: bytes) -> Uploaded:
-        """Store a file that questions may be about. Old files are deleted."""
+        """Store a file that questions may refer to. Old files are deleted."""
         now = time.time()
         for old in self._uploads.glob("*"):
             if now - old.stat().st_mtime > MAX_UPLOAD_AGE:
                 shutil.rmtree(old, ignore_errors=True)
-        safe = safe_name(_UNSAFE.sub("_", name)[-MAX_UPLOAD_NAME:].strip(". ") or "file")
+        safe = safe_name(_UNSAFE_CHARS_RE.sub("_", name)[-MAX_UPLOAD_NAME:].strip(". ") or "file")
         digest = sha256(safe.encode() + b"\0" + body).hexdigest()
         folder = private_folder(self._uploads / digest)
         write_atomic(folder / safe, body)
@@ -206,7 +206,7 @@ class ServerState:
         return found
 
     def source_of(self, folder: RunFolder) -> str:
-        """Return the source that a run searched, if this server still offers it, or `web`."""
+        """Return the source that a run searched if this server still offers it, otherwise `web`."""
         options = folder.settings_with_paths(read_start_event(folder).get("options") or {})
         if self.has_tab and (options.get("attach") or options.get("cdp")):
             return "tab"
@@ -242,7 +242,7 @@ class ServerState:
         return await self.manager.start(str(start.get("question", "")), flags)
 
     def current(self, row: RunState) -> RunState:
-        """Return a run as listed in the library; for an active run, with its open questions."""
+        """Return a run as listed in the library; an active run includes its open questions."""
         active = self.manager.active.get(row.run)
         if active is None:
             unfinished = row.status == "cut off"
@@ -268,7 +268,7 @@ async def _folder(state: StateDep, run: RunName) -> RunFolder:
 
 
 FolderDep = Annotated[RunFolder, Depends(_folder)]
-"""Return the run that a path names."""
+"""The run given in the URL's path."""
 
 
 async def _active_run(state: StateDep, run: RunName) -> ActiveRun:
@@ -281,7 +281,7 @@ async def _active_run(state: StateDep, run: RunName) -> ActiveRun:
 
 
 ActiveDep = Annotated[ActiveRun, Depends(_active_run)]
-"""Return the run that a path names, which must be running here."""
+"""The run given in the URL's path, which must be active in this process."""
 
 
 def _memory(state: StateDep) -> Memory:
@@ -292,6 +292,6 @@ def _jobs(state: StateDep) -> JobStores:
     return state.jobs()
 
 
-# Not `async`: FastAPI calls these in a thread, since opening a store takes a while.
+# Not `async`, so that FastAPI calls these in a thread, since opening a store takes a while.
 MemoryDep = Annotated[Memory, Depends(_memory)]
 JobsDep = Annotated[JobStores, Depends(_jobs)]

@@ -50,7 +50,8 @@ if TYPE_CHECKING:
 
 
 MAX_NEW_TEXT_CHARS = 2_000
-"""Maximum number of characters of new passages shown after an action; READ shows the rest."""
+"""Maximum total length of new passages shown after an action, in characters; READ shows the rest.
+"""
 MAX_HOLD_SECONDS = 5
 """Maximum number of seconds that a button is held down: half of an action's time limit."""
 MAX_POINTS = 100
@@ -62,10 +63,10 @@ MAX_SCRIPT_CHARS = 8_000
 MODIFIERS = r"^(Alt|Control|Meta|Shift)(\+(Alt|Control|Meta|Shift))*$"
 """Keys that a click can hold down."""
 MAX_SUMMARY_TEXT_CHARS = 600
-"""Maximum number of characters of new text in the paragraph that describes an action."""
+"""Maximum length of new text in the paragraph that describes an action, in characters."""
 
-_REF = re.compile(r"\[(?:f\d+)?e\d+\] ?")
-_MARKUP = re.compile(
+_REF_RE = re.compile(r"\[(?:f\d+)?e\d+\] ?")
+_SNAPSHOT_MARKUP_RE = re.compile(
     r"\[(?:f\d+)?e\d+(?: \w+)?:?|(?: → [^\]\s]+)?\]|\||^[-+~>#\s]+|\*+|`", re.MULTILINE
 )
 """Refs with their roles, control endings, cell borders, and block and emphasis markers."""
@@ -82,12 +83,12 @@ acting_tool = partial(tool, capped=False, on_page=True, sends=sends_nothing, gro
 
 
 def _sends_argument(name: str) -> Sends:
-    """Declare that the site of the open page can read the argument with this name."""
+    """Declare that the open page's site can read the argument with this name."""
     return lambda _, arguments: [Sent(Sink.SITE, getattr(arguments, name) or "")]
 
 
 def _sends_point(context: ToolContext, arguments: Any) -> Iterator[Sent]:
-    """Declare what a mouse call reveals to a site: a dialog answer, a link, and points."""
+    """Declare what a mouse action reveals to a site: a dialog answer, a link, and points."""
     dialog = getattr(arguments, "dialog", None) or ""
     if dialog not in ("accept", "dismiss"):
         yield Sent(Sink.SITE, dialog)
@@ -101,7 +102,7 @@ def _sends_point(context: ToolContext, arguments: Any) -> Iterator[Sent]:
 def _sends_typed(_: ToolContext, arguments: Any) -> Iterator[Sent]:
     """Declare typed text. A stored secret is entered by name, and only on its site."""
     if not secret_name(arguments.text):
-        # Text appended over several calls may add up to a private word.
+        # Text appended over several calls may combine to form a private word.
         yield Sent(Sink.SITE, arguments.text, continues=arguments.append)
 
 
@@ -110,7 +111,7 @@ def _sends_keys(_: ToolContext, arguments: Any) -> Iterator[Sent]:
 
 
 def _sends_files(_: ToolContext, arguments: Any) -> Iterator[Sent]:
-    """Declare dropped data. The user chose the files: see `check_acts`."""
+    """Declare dropped data. The user chose the files; see `check_action`."""
     yield Sent(Sink.SITE, " ".join(arguments.data.values()))
 
 
@@ -121,14 +122,15 @@ _SILENT_KEYS = frozenset(
 )
 """Keys that do not type a character."""
 _SHORTCUT_LETTERS = frozenset({"a", "c", "v", "x", "y", "z"})
-"""Letters that type nothing when combined with Control or Meta: select all, copy, paste, cut, redo,
-undo."""
+"""Letters that, combined with Control or Meta, are shortcuts instead of text: select all, copy,
+paste, cut, redo, undo.
+"""
 _KEY_CODE_PREFIXES = ("Key", "Digit", "Numpad")
 """Prefixes of keyboard codes: `KeyD` types a d."""
 
 
 def keys_text(keys: str) -> str:
-    """Return the text typed by a sequence of keys, with a space for keys that type nothing."""
+    """Return the text that a sequence of keys types, with a space for each non-character key."""
     typed = []
     for name in keys.split() or ["Space"]:
         *modifiers, key = name.split("+") if len(name) > 1 else [name]
@@ -145,19 +147,19 @@ def keys_text(keys: str) -> str:
 async def look_on_page(
     context: ToolContext, act: Callable[[Tab], Awaitable[ActionOutcome]]
 ) -> Finish:
-    """Do something that only reveals more of the open page, and report the changes."""
+    """Perform an action that only reveals more of the open page, and report the changes."""
     try:
         return await _on_page(context, act)
-    except OutcomeUnknown as unknown:  # it changes nothing, so nothing needs to be checked
+    except OutcomeUnknown as unknown:  # the action has no lasting effect that needs checking
         raise unknown.__cause__ or unknown from None
 
 
 async def act_on_page(
     context: ToolContext, act: Callable[[Tab], Awaitable[ActionOutcome]]
 ) -> Finish:
-    """Act on the open page and report the changes; the action becomes part of the page's source.
+    """Act on the open page, and report the changes; the action is also noted in the page's source.
 
-    If its outcome was not observed, the action is recorded in the next page state.
+    An action whose outcome was not observed is recorded in the next page state.
     """
     with _recording_act(require_web(context)):
         return await _on_page(context, act, is_act=True)
@@ -165,7 +167,7 @@ async def act_on_page(
 
 @contextmanager
 def _recording_act(web: Web) -> Iterator[None]:
-    """Record that the run is acting, and keep an unobserved outcome for the next page state."""
+    """Record the action's step, and save an unobserved outcome for the next page state."""
     web.last_act = CALL_PLACE.get()
     try:
         yield
@@ -198,7 +200,7 @@ async def _on_page(
 
 
 def _summary(outcome: ActionOutcome) -> str:
-    """Describe in one paragraph an action, the events it caused, and the new text."""
+    """Describe, in one paragraph, an action, the events that it caused, and the new text."""
     new = "; ".join(outcome.new)[:MAX_SUMMARY_TEXT_CHARS]
     parts = [
         outcome.did,
@@ -210,14 +212,14 @@ def _summary(outcome: ActionOutcome) -> str:
 
 
 def without_refs(text: str) -> str:
-    """Remove refs, which are meaningless outside the run: `clicked [e5] button Save`."""
-    return _REF.sub("", text).strip()
+    """Remove refs, which are meaningless outside the run, as in `clicked [e5] button Save`."""
+    return _REF_RE.sub("", text).strip()
 
 
 def _action_result(
     context: ToolContext, state: PageState, outcome: ActionOutcome, end: str
 ) -> ToolResult:
-    """Report an outcome; `end` is UNKNOWN if it was not observed, otherwise ""."""
+    """Report an action's outcome; `end` is UNKNOWN if it was not observed, otherwise ""."""
     page, hint = state.page, OutcomeUnknown.hint if end else ""
     data: dict[str, Any] = {"did": outcome.did, "url": page.url}
     if end:
@@ -229,8 +231,8 @@ def _action_result(
     if source is None:
         return ToolResult(data, outcome.changes, "page", hint, snapshot=outcome.changes)
     data["source"] = source.name
-    # Text is new if no earlier reading of the page had it. It is included if the diff does not show
-    # it: a diff shortens long lines, and a snapshot has a budget.
+    # Text is new if it was not on the page when it was read before. It is included if the diff does
+    # not show it: a diff shortens long lines, and a snapshot's size is limited.
     before, said = _snapshot_words(known.text) if known else "", _snapshot_words(outcome.changes)
     has_article = page.document is not None and bool(page.document.text.strip())
     article = source.article if before and has_article else ()
@@ -253,13 +255,14 @@ def _unanswered_request_note(outcome: ActionOutcome) -> tuple[str, ...]:
 
 def _snapshot_words(text: str) -> str:
     """Reduce a snapshot or Markdown to its words, without refs, roles and block markers."""
-    return " ".join(_MARKUP.sub(" ", text).split())
+    return " ".join(_SNAPSHOT_MARKUP_RE.sub(" ", text).split())
 
 
 def _files_of_run(context: ToolContext, paths: str) -> list[Path]:
     """Look up files, one per line, among those that the user passed to the run (`--file`).
 
-    Raises `ToolError` for any other file: a page must not get files the user did not provide.
+    Raises `ToolError` for any other file: a page must not receive files that the user did not
+    provide.
     """
     files = {name: path for path in context.files for name in (str(path), path.name)}
     for path in paths.splitlines():
@@ -270,7 +273,7 @@ def _files_of_run(context: ToolContext, paths: str) -> list[Path]:
 
 
 def _offset(x: float | None, y: float | None) -> tuple[float, float] | None:
-    """Return a point within the element, if both coordinates are given."""
+    """Return a point within the element; None unless both coordinates are given."""
     return None if x is None or y is None else (x, y)
 
 
@@ -289,10 +292,11 @@ async def click(
     x: float | None = None,
     y: float | None = None,
 ) -> Finish:
-    """Click an element; `count` 2 is a double click, `dialog` answers a dialog that opens.
+    """Click an element; `count` 2 double-clicks, `dialog` answers a dialog that opens.
 
-    `x` and `y` are pixels from the element's corner, for pictures and canvases. `hold` keeps keys
-    down, for example to select several items; `seconds` keeps the button down, for a long press.
+    `x` and `y` are offsets from the element's corner in pixels, for images and canvases. `hold`
+    holds keys down, for example to select several items; `seconds` holds the button down, for a
+    long press.
     """
     options: dict[str, Any] = {
         "button": button,
@@ -325,7 +329,7 @@ async def type_text(
     """Type text, or a stored secret by its name.
 
     `append` keeps the field's content; `instead` is the part of the content to replace. `submit`
-    presses Enter afterwards. After a secret the run counts as logged in on that site.
+    presses Enter afterwards. Once a secret is typed, the run counts as logged in on that site.
     """
     name, store = secret_name(text), context.secrets
     if not name or store is None:
@@ -335,7 +339,8 @@ async def type_text(
     def value_for(url: str) -> str | None:
         value = store.value(name, url)
         if value is not None:
-            # The page may echo the secret, and from now on it shows what logged-in users see.
+            # The page may echo the secret, and from now on its content is private to the logged-in
+            # user.
             context.redactor.add(value)
             context.provenance.sites.add(registrable_domain(host(url)))
         return value
@@ -407,10 +412,10 @@ async def drag(
 ) -> Finish:
     """Drag an element to another one, by an offset in pixels, or along a path.
 
-    `x` and `y` are the point where it is grabbed; negative values count from the right and bottom
-    edges, where windows and fields are resized. `seconds` is how long it is held before dragging,
-    for pages that expect a long press. The points of `path` are offsets from the element's corner
-    in pixels; the point given by `x` and `y`, if any, comes before them.
+    `x` and `y` are the point at which the element is grabbed; negative values count from the right
+    and bottom edges, where windows and fields are resized. `seconds` is how long the button is held
+    before dragging, for pages that expect a long press. The points of `path` are offsets from the
+    element's corner in pixels; the point given by `x` and `y`, if any, comes before them.
     """
     options: dict[str, Any] = {"at": _offset(x, y), "path": path, "seconds": seconds}
     return await act_on_page(context, lambda tab: tab.drag(ref, to, (dx, dy), **options))
@@ -428,7 +433,7 @@ async def highlight(context: ToolContext, *, text: NonEmpty, ref: str | None = N
 async def scroll(
     context: ToolContext, *, pages: float = 1.0, to: str | None = None, ref: str | None = None
 ) -> Finish:
-    """Scroll by screens (negative is up), or to a position; `ref` scrolls that element."""
+    """Scroll by screens (up if negative) or to a position; `ref` scrolls that element."""
     return await look_on_page(context, lambda tab: tab.scroll(pages, ref, to=to))
 
 
@@ -448,7 +453,7 @@ async def wait(
     text: str = "",
     seconds: Annotated[float, Field(gt=0, le=MAX_WAIT_SECONDS)] = 10,
 ) -> Finish:
-    """Wait until the page contains `text`; without it, wait for the full time."""
+    """Wait until the page contains `text`; without `text`, wait for the full time."""
     return await look_on_page(context, lambda tab: tab.wait_for(text, seconds))
 
 
@@ -465,7 +470,7 @@ async def upload(context: ToolContext, *, ref: str, path: str) -> Finish:
     return await act_on_page(context, lambda tab: tab.upload(ref, files))
 
 
-# Not listed: it is meant for clients that fill in forms by value; a model clicks instead.
+# Not listed: this is meant for clients that fill in forms by value; a model clicks instead.
 @acting_tool("CHECK", "ticks a box.", listed=False, verb="tick or clear", may_submit=True)
 async def check(context: ToolContext, *, ref: str, on: bool = True) -> Finish:
     """Check or uncheck a box."""
@@ -479,7 +484,7 @@ async def evaluate(
     function: Annotated[str, Field(min_length=1, max_length=MAX_SCRIPT_CHARS)],
     ref: str | None = None,
 ) -> Finish:
-    """Call a JavaScript function, `() => …`, or `element => …` with the element of a ref."""
+    """Call a JavaScript function: `() => …`, or `element => …` for the element with a ref."""
     return await act_on_page(context, lambda tab: tab.evaluate(function, ref))
 
 
@@ -516,7 +521,7 @@ async def download(context: ToolContext, *, ref: str) -> ToolResult:
     tab, web = require_tab(context), require_web(context)
     if web.attached and not await tab.links_to_data(ref):
         raise ToolError(
-            "the user's own Chrome saves files to its downloads folder, which is not read",
+            "the user's own Chrome saves files to its downloads folder, which runs do not read",
             hint="READ the address of the file, or ask the user for it.",
         )
     with _recording_act(web):
@@ -524,7 +529,7 @@ async def download(context: ToolContext, *, ref: str) -> ToolResult:
             kept = await tab.download(ref, context.seconds_left(context.limits.call_seconds))
     if kept.path is None:
         raise ToolError(f"{kept.name} was not saved: {kept.why}", hint="Continue without the file.")
-    # A run's record may be shared, so it does not reveal the location of the user's files.
+    # A run's record may be shared, so it must not reveal the location of the user's files.
     place = {} if context.run else {"path": str(kept.path)}
     # READ accepts the address; after that, PYTHON can compute with the file's passages.
     return ToolResult(
@@ -541,5 +546,5 @@ ACTING_TOOLS = (
     click, type_text, select, press, hover, drag, highlight, scroll, back, wait, upload, check,
 )  # fmt: skip
 SCRIPTING_TOOLS = (evaluate, drop, dialog)
-"""Only for MCP clients that control the browser themselves; a run's model acts like a user."""
+"""Only for MCP clients that control the browser directly; a run's model acts like a user."""
 DOWNLOAD_TOOLS = (download,)

@@ -1,8 +1,8 @@
 """PYTHON: computes values in a sandbox from numbers that the run has read (`compute` extra).
 
 The code has no access to files, the network or environment variables. Its inputs come through
-`figure`, `table` and `number`, so that each is traced to its passage. The result becomes its own
-source, which names the inputs and the code.
+`figure`, `table` and `number`, so that each can be traced to its passage. The result becomes a
+separate source, which lists the inputs and the code.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ MAX_MEMORY_BYTES: Final = 64 * 1024 * 1024
 """Memory limit in bytes: the largest tables take a few megabytes."""
 MAX_CODE_CHARS, MAX_RESULT_CHARS = 8_000, 4_000
 """Maximum lengths in characters."""
-_LIMITS: Final = {
+_SANDBOX_LIMITS: Final = {
     "max_feed_duration_secs": MAX_SECONDS,
     "max_memory": MAX_MEMORY_BYTES,
     "max_suspensions": 5_000,
 }
 _NO_INPUT: Final = "figures in the code, not from a source"
-_SCALES: Final = {
+_NUMBER_SCALES: Final = {
     "thousand": 1e3, "k": 1e3, "million": 1e6, "m": 1e6, "mn": 1e6,
     "billion": 1e9, "bn": 1e9, "trillion": 1e12,
 }  # fmt: skip
-_FIGURE = re.compile(r"([-−–]?)\s*[^\w\s]?\s*(\d[\d.,'’\s]*)\s*([a-z]*)", re.IGNORECASE)
-_HINT = (
+_FIGURE_RE = re.compile(r"([-−–]?)\s*[^\w\s]?\s*(\d[\d.,'’\s]*)\s*([a-z]*)", re.IGNORECASE)
+_CODE_HINT = (
     'Figures come in as figure("S3¶12", "31.4 million"), tables as table("S3¶5"): rows of texts, '
     "the column names first; number(text) reads a cell. The last expression is the result."
 )
@@ -57,14 +57,14 @@ _HINT = (
 
 @dataclass(slots=True)
 class _Inputs:
-    """The functions that the code can call; `used` collects its inputs as (passage id, words)."""
+    """The functions that the code can call; `used` collects the inputs as (passage id, words)."""
 
     evidence: Evidence
     used: dict[tuple[str, str], None] = field(default_factory=dict)
     _cells: dict[str, str] = field(default_factory=dict)  # text of a cell -> passage id of its row
 
     def figure(self, passage: str, words: str) -> float:
-        """Return the number in a passage's words; raises `ValueError` if it does not have them."""
+        """Return the number in `words`; raises `ValueError` if the passage lacks these words."""
         found = self._passage(passage)
         if not words.strip() or " ".join(words.split()) not in " ".join(found.text.split()):
             raise ValueError(f"“{words}” does not appear in {passage}")
@@ -77,7 +77,7 @@ class _Inputs:
         found = self._passage(passage)
         source = self.evidence.source(found.source)
         text = source.text if source else ""
-        # Extend the row's span upwards and downwards over all adjacent lines of the table.
+        # Extend the span up and down to include all adjacent rows of the table.
         start, end = found.start, found.end
         while (above := text.rfind("\n", 0, max(0, start - 1)) + 1) < start and text[above] == "|":
             start = above
@@ -93,7 +93,7 @@ class _Inputs:
         return rows
 
     def number(self, text: str) -> float:
-        """Parse a figure; a cell of a table returned earlier counts as an input."""
+        """Parse a figure; a cell from a table returned earlier counts as an input."""
         value = number(text)
         if text in self._cells:
             self.used[self._cells[text], text] = None
@@ -118,7 +118,7 @@ class _Inputs:
 async def compute(
     context: ToolContext, *, code: Annotated[str, Field(min_length=1, max_length=MAX_CODE_CHARS)]
 ) -> Finish:
-    """Run the code; a number, or a result based on numbers from pages, becomes a source."""
+    """Run the code; a result that is a number, or uses numbers from pages, becomes a source."""
     # Imported here because few runs compute anything.
     from pydantic_monty import AsyncMonty, CollectString, MontyError  # noqa: PLC0415
 
@@ -127,28 +127,28 @@ async def compute(
     try:
         async with (
             AsyncMonty(max_processes=1, request_timeout=2 * MAX_SECONDS) as pool,
-            pool.checkout(limits=_LIMITS) as session,  # type: ignore[arg-type] # a plain dict
+            pool.checkout(limits=_SANDBOX_LIMITS) as session,  # type: ignore[arg-type] # a plain dict
         ):
             value = await session.feed_run(code, external_lookup=functions, print_callback=printed)
     except (MontyError, TimeoutError) as error:
-        raise ToolError(f"the code failed: {error}", hint=_HINT) from error
+        raise ToolError(f"the code failed: {error}", hint=_CODE_HINT) from error
     try:
         result = _format_value(value) if value is not None else printed.output.strip()
     except (ValueError, OverflowError) as error:  # Python formats integers with up to 4,300 digits
-        raise ToolError("the result is too large to show", hint=_HINT) from error
+        raise ToolError("the result is too large to show", hint=_CODE_HINT) from error
     if not result:
-        raise ToolError("the code returned nothing", hint=_HINT)
+        raise ToolError("the code returned nothing", hint=_CODE_HINT)
     is_figure = isinstance(value, int | float) and not isinstance(value, bool)
-    if not (inputs.used or is_figure):  # text that uses nothing from pages is unverifiable
-        note = "it is not a number and uses none from a source, so it cannot be cited"
-        shown = ToolResult({"note": note}, result[:MAX_RESULT_CHARS], "computed", hint=_HINT)
+    if not (inputs.used or is_figure):  # text without input from pages cannot be verified
+        note = "the result is not a number and uses none from a source, so it cannot be cited"
+        shown = ToolResult({"note": note}, result[:MAX_RESULT_CHARS], "computed", hint=_CODE_HINT)
         return lambda: shown
     return lambda: _register_result(context, code, result[:MAX_RESULT_CHARS], inputs)
 
 
 def _register_result(context: ToolContext, code: str, result: str, inputs: _Inputs) -> ToolResult:
     """Register a computed result as a source, with its inputs and code."""
-    # `agent.evidence.answer` relies on the format of these lines to find the inputs again.
+    # `agent.evidence.answer` parses these lines to find the inputs, so keep the formats in sync.
     origins = []
     for name, words in inputs.used:
         passage = inputs.evidence.passage(name)
@@ -174,7 +174,7 @@ def _register_result(context: ToolContext, code: str, result: str, inputs: _Inpu
 
 
 def _format_value(value: Any) -> str:
-    """Format a result; a fraction is also given in every rounding that the answer may use."""
+    """Format a result; a fraction is followed by all roundings that the answer may use."""
     if isinstance(value, float) and not math.isfinite(value):
         return repr(value)
     if isinstance(value, float) and value != int(value or 0):
@@ -188,11 +188,11 @@ def _format_value(value: Any) -> str:
 
 
 def number(text: str) -> float:
-    """Parse a figure as people write it: `1,234`, `31.4 million`, `−12 %`, `1.234,5`.
+    """Parse a figure in the usual notations: `1,234`, `31.4 million`, `−12 %`, `1.234,5`.
 
-    Raises `ValueError` if the text has none, or more than one.
+    Raises `ValueError` unless the text contains exactly one figure.
     """
-    found = list(_FIGURE.finditer(text))
+    found = list(_FIGURE_RE.finditer(text))
     if len(found) != 1:
         raise ValueError(f"“{text}” is {'not a number' if not found else 'more than one number'}")
     sign, digits, scale = found[0].groups()
@@ -208,7 +208,7 @@ def number(text: str) -> float:
     value = float(f"{whole}.{digits[decimal + 1 :] or 0}")
     if not math.isfinite(value):
         raise ValueError(f"a number with {len(whole)} digits is too large")
-    value *= (-1 if sign else 1) * _SCALES.get(scale.lower(), 1)
+    value *= (-1 if sign else 1) * _NUMBER_SCALES.get(scale.lower(), 1)
     return int(value) if value.is_integer() else round(value, 12)
 
 

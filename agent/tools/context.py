@@ -1,4 +1,4 @@
-"""The context that a run gives its tools: web, evidence, memory, limits and the user."""
+"""The context that a run passes to its tools: web, evidence, memory, limits and the user."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from browser.solvers import Solver
     from browser.types import Page, PageContext
 
-_WORDS = re.compile(r"\w+")
+_WORD_RE = re.compile(r"\w+")
 T = TypeVar("T")
 CALL_TIMEOUT: ContextVar[asyncio.Timeout] = ContextVar("timeout")
 """The timeout of the current call."""
@@ -52,13 +52,14 @@ if the user did not reply."""
 Ask = Callable[[str], Awaitable[str]]
 """Asks the user a question. Returns the answer, or an empty string."""
 Rephrase = Callable[[str, str, str], Awaitable[Sequence[tuple[str, str | None]]]]
-"""Takes the question, query and step id. Returns other queries, each with its language if
-different."""
+"""Takes the question, query and step id. Returns alternative queries, each with its language if it
+differs.
+"""
 Record = Callable[..., object]
 NO_BROWSER = "no_browser"
-"""Outcome of a call that needs a browser if none can be started."""
+"""The outcome of a call that needs a browser when no browser can be started."""
 UNKNOWN = "unknown"
-"""Outcome of a call that was started, but not observed to finish."""
+"""The outcome of a call that was started, but whose end was not observed."""
 USER_TIMEOUT = 600.0
 """Seconds to wait for the user to answer or to solve a captcha."""
 HINT_FIELD = "the_user_says"
@@ -68,7 +69,7 @@ SOLVABLE = frozenset({Outcome.CAPTCHA, Outcome.BOT_CHECK})
 
 
 def no_record(_kind: str, _place: str = "", **_data: object) -> None:
-    """Record nothing: outside a run, or if everything is already recorded."""
+    """Do not record anything: used outside a run, or if everything is already recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +85,13 @@ class Web:
     """A run's access to the web. The browser starts on first use.
 
     `is_visible` means that the user can see the browser window. `solver` solves at most
-    `solves_left` captchas, because a page could otherwise use up the user's credit.
-    `interrupted_page` is the page that was open when the run was interrupted, until it is reopened.
-    `look_for_page` looks again for the user's visible tab in an attached Chrome; `silent_tabs` is
-    the number of tabs if none responded. `last_act` is the step id of the last action on a page;
-    `unseen_outcome` describes it if its end was not observed, until a page is shown again. `state`
-    is the source of the open page as last shown, `state_shown` the part of it that the snapshot
-    contained. `logins` maps sites to the names of saved logins.
+    `solves_left` captchas, so that a page cannot use up the user's credit. `interrupted_page` is
+    the page that was open when the run was interrupted, until it is reopened. `look_for_page` looks
+    again for the user's visible tab in an attached Chrome; `silent_tabs` is the number of
+    unresponsive tabs if none responded. `last_act` is the step id of the last action on a page; if
+    its outcome was not observed, `unseen_outcome` describes it until a page is shown again. `state`
+    is the source of the open page as last shown, `state_shown` the part of it that was in the
+    snapshot. `logins` maps sites to the names of saved logins.
     """
 
     egress: Egress
@@ -135,7 +136,7 @@ class Web:
         return self.is_visible or self.solver is not None
 
     def expired_login(self, page: Page) -> str:
-        """Report an expired saved login, if the page asks for a login at its site; otherwise ""."""
+        """If the page asks for a login, describe the saved login that has expired; otherwise ""."""
         name = self.logins.get(registrable_domain(host(page.url)))
         if not name or page.outcome is not Outcome.LOGIN:
             return ""
@@ -145,21 +146,21 @@ class Web:
         )
 
     def no_page(self, hint: str = "OPEN a page first.") -> ToolError:
-        """Create the error for a call that needs an open page that responds, if there is none."""
+        """Create the error for a call that needs an open, responsive page when there is none."""
         if not self.silent_tabs:
             return ToolError("no page is open", hint=hint)
         why = "the user's active tab does not respond: it is busy, or a dialog is open in it"
-        return ToolError(why, hint="READ without url to look for it again, or OPEN an address.")
+        return ToolError(why, hint="READ without url to try the tab again, or OPEN an address.")
 
     async def read_tab(self) -> Page:
-        """Read the current state of the open page: our tab, or the user's page.
+        """Read the current state of the open page: the run's tab, or the user's page.
 
-        Raises `ToolError` if none is open.
+        Raises `ToolError` if no page is open.
         """
         if self.tab is not None:
             return await self.reader.read_tab(self.tab)
         if self.page is None and self.look_for_page is not None:
-            await self.look_for_page()  # it may not have responded at the start of the run
+            await self.look_for_page()  # the tab may not have responded at the start of the run
         if self.page is None:
             raise self.no_page("Give a url, or OPEN a page first.")
         return self.page
@@ -167,7 +168,7 @@ class Web:
 
 @dataclass(slots=True)
 class User:
-    """The user; the loops of a run may ask one question in total."""
+    """The user; all loops of a run together may ask one question."""
 
     ask: Ask
     asked: bool = False
@@ -175,19 +176,19 @@ class User:
 
 @dataclass(slots=True)
 class ToolContext:
-    """The environment of a run's tools.
+    """Everything that a run's tools can access.
 
     `record(kind, place, **data)` writes a journal event; `keep(bytes)` stores bytes with the run
     and returns their hash. `approve(effect)` asks the user for approval, and `user` answers a
     question from the model; both are None if no user is available. `memory` is None with
     `--no-memory`, `wiki` if the data folder has none. `vision` means that the model accepts images.
-    `outgoing` decides what may be sent. On `approved_sites`, the user lets the run act without
-    asking again. `tasks_allowed` is `--allow-tasks`; `approvals` are actions and sites approved
-    before the run (`--yes`). `hints` are messages from the user that the model has not seen yet.
-    `rephrase` asks the model for other queries. `effort` contains the preset limits of the run's
-    depth; outside a run, the lowest ones. With `files_first`, a search that finds something in the
-    user's folder queries no search engine. `time_left` returns the run's remaining seconds, None
-    without a limit.
+    `outgoing` decides what may be sent. On `approved_sites`, the run may act without asking the
+    user again. `tasks_allowed` is the `--allow-tasks` flag; `approvals` are actions and sites
+    approved before the run (`--yes`). `hints` are messages from the user that the model has not
+    seen yet. `rephrase` asks the model for alternative queries. `effort` contains the preset limits
+    for the run's depth; outside a run, the lowest ones. With `files_first`, a search that finds
+    something in the user's folder does not query search engines. `time_left` returns the run's
+    remaining seconds, None without a limit.
     """
 
     question: str
@@ -222,28 +223,29 @@ class ToolContext:
 
     @property
     def provenance(self) -> Provenance:
-        """What the run has read so far, and its origins."""
+        """The text that the run has read so far, and its origins."""
         return self.outgoing.provenance
 
     def seconds_left(self, wanted: float) -> float:
-        """Return the seconds that a call may take: `wanted`, at most the run's remaining time."""
+        """Return the seconds that a call may take: `wanted`, up to the run's remaining time."""
         left = self.time_left()
         return wanted if left is None else max(0.1, min(wanted, left))
 
     def secrets_for(self, url: str) -> list[str]:
-        """Return the names of the stored secrets that may be typed at an address."""
+        """Return the names of the stored secrets that may be typed on the page at an address."""
         stored = self.secrets.origins() if self.secrets else {}
         return [name for name, own in stored.items() if own == origin(url)]
 
     def is_named(self, secret: str) -> bool:
-        """Whether the question names a stored secret, which approves its use on its site."""
-        question = {word.casefold() for word in _WORDS.findall(self.question)}
-        return question.issuperset(word.casefold() for word in _WORDS.findall(secret))
+        """Whether the question mentions a stored secret, which approves its use on its site."""
+        question = {word.casefold() for word in _WORD_RE.findall(self.question)}
+        return question.issuperset(word.casefold() for word in _WORD_RE.findall(secret))
 
     def extend_timeout(self, seconds: float, *, counts: bool = True) -> None:
-        """Give the current call more time, by default up to the run's remaining time.
+        """Extend the current call's timeout, by default up to the run's remaining time.
 
-        `counts` is False for time that is not charged to the run, such as waiting for the user.
+        `counts` is False for time that does not count towards the run's time limit, such as waiting
+        for the user.
         """
         timeout = CALL_TIMEOUT.get(None)
         until = timeout.when() if timeout else None
@@ -264,7 +266,7 @@ class ToolContext:
     async def in_memory_thread(self, function: Callable[..., T], *args: Any) -> T:
         """Call a synchronous memory or wiki function in the single worker thread that they share.
 
-        Calls in one reply run concurrently; in this thread, they take effect in tag order.
+        Tool calls in one reply run concurrently; this thread makes them take effect in tag order.
         """
         if self._worker is None:
             self._worker = ThreadPoolExecutor(1, thread_name_prefix="memory")

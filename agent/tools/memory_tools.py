@@ -1,7 +1,7 @@
 """Tools for data kept between runs: memory (REMEMBER, RECALL, …), goals, and the wiki's files.
 
 Memory and goal tools have the same parameters and JSON results as in the reference engine. The six
-wiki tools take a hundred tokens of every prompt, so only runs with a wiki have them.
+wiki tools add a hundred tokens to every prompt, so only runs with a wiki have them.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ if TYPE_CHECKING:
 
 MAX_MATCHES = 10  # maximum number of search results, as in the reference engine
 _MAX_VALUE_UNITS = 200
-"""Maximum UTF-16 code units of a value in search results, as in the reference engine."""
+"""Maximum length of a value in search results, in UTF-16 units, as in the reference engine."""
 _MIN_COSINE = 0.25
 """Texts with a cosine below this count as unrelated, as in the reference engine."""
 _LISTED_KINDS = frozenset({"memory", "summary", "profile"})
-"""Kinds that SEARCH_MEMORY's main list covers; others are listed under `also`."""
+"""Kinds in SEARCH_MEMORY's main list of results; other kinds are listed under `also`."""
 SEARCHABLE_KINDS = (FACT, OUTCOME, ERROR, SOURCE, PLAYBOOK, INSIGHT, *BASES)
-"""Kinds that SEARCH_MEMORY suggests: those that runs write, and the knowledge bases."""
+"""Kinds that SEARCH_MEMORY suggests: the kinds that runs write, and the knowledge bases."""
 _REMEMBER_FORM = 'REMEMBER needs {"key":"...","value":"..."}'
 _MAX_FINDINGS = 50
 """Maximum number of findings shown by WIKI_LINT."""
@@ -99,7 +99,7 @@ async def remember(context: ToolContext, param: str) -> ToolResult:
     if not isinstance(fields, dict) or not js.truthy(fields.get("key")) or "value" not in fields:
         raise ToolError(_REMEMBER_FORM)
     name = js.to_string(fields["key"])
-    # A model that has read others' text may repeat it in what it saves.
+    # A model that has read other people's text may repeat it in the values that it saves.
     origin = Origin(run=context.run, trusted=not context.provenance.untrusted)
     if not origin.trusted and await context.in_memory_thread(memory.trusts, name):
         value = js.to_string(fields["value"])
@@ -141,7 +141,7 @@ async def search_memory(context: ToolContext, param: str) -> ToolResult:
         kinds = [str(kind) for kind in kinds]
         hits = await context.in_memory_thread(memory.search, query, MAX_MATCHES, kinds)
         unknown = sorted(kind for kind in set(kinds) if not is_known(kind))
-        # Not an error if something is found: users may have custom kinds of memories.
+        # An unknown kind is an error only if nothing is found, as users may have custom kinds.
         if unknown and not hits:
             hint = f"Use one of {', '.join(SEARCHABLE_KINDS)}."
             raise ToolError(f"no memories of kind {', '.join(unknown)}", hint=hint)
@@ -164,7 +164,7 @@ async def search_memory(context: ToolContext, param: str) -> ToolResult:
 
 
 def _score_by_words(query: str, texts: Mapping[str, str]) -> dict[str, float]:
-    """Score entries by the share of the query's words in them; those without any are left out."""
+    """Score entries by the share of the query's words that they contain; omit those with none."""
     words = [word for word in js.split_words(query.lower()) if js.length(word) > 2]
     counts = {k: sum(w in f"{k} {text}".lower() for w in words) for k, text in texts.items()}
     return {key: count / len(words) for key, count in counts.items() if count}
@@ -173,7 +173,7 @@ def _score_by_words(query: str, texts: Mapping[str, str]) -> dict[str, float]:
 def _score_by_embeddings(
     texts: Mapping[str, str], cosines: Mapping[str, float]
 ) -> dict[str, float]:
-    """Score related entries by their cosine, rounded to hundredths as JavaScript rounds."""
+    """Score related entries by their cosine, rounded to hundredths like JavaScript."""
     scores: dict[str, float] = {}
     for key, text in texts.items():
         cosine = cosines.get(f"{key}: {text}", 0.0)
@@ -206,7 +206,7 @@ def _as_milestone(value: Any) -> Any:
 
 
 class Milestone(Params):
-    """A step towards a goal; a model may give only its name."""
+    """A step towards a goal; a model may provide only its name."""
 
     name: str = Field(min_length=1)
     tasks: Annotated[list[str], BeforeValidator(_as_list)] = Field(default_factory=list)
@@ -226,7 +226,7 @@ Milestones = Annotated[
 async def set_goal(
     context: ToolContext, *, project: NonEmpty, goals: Goals, milestones: Milestones
 ) -> ToolResult:
-    """Add goals and milestones to a project; a new project is created."""
+    """Add goals and milestones to a project, creating it if necessary."""
     memory, now = require_memory(context), context.now_ms()
     plans = await context.in_memory_thread(memory.values, PROJECT)
     plan = plans.get(project) or {"goals": [], "milestones": [], "createdAt": now}
@@ -269,7 +269,7 @@ async def update_goal(
 
 @goal_tool("GET_GOALS", "lists goals and milestones.")
 async def get_goals(context: ToolContext, *, project: str = "") -> ToolResult:
-    """Return the plan of one project, or of all."""
+    """Return the plan of one project, or of all projects."""
     plans = await context.in_memory_thread(require_memory(context).values, PROJECT)
     if project:
         plans = {project: _plan(plans, project)}
@@ -335,13 +335,13 @@ async def memory_get(
     start: int = 1,
     lines: Annotated[int | None, Field(ge=1, le=500)] = None,
 ) -> ToolResult:
-    """Read lines of a wiki file, shown as web text because runs may have copied them from pages."""
+    """Read lines of a wiki file; shown as web text, as runs may have copied them from pages."""
     wiki, limits = require_wiki(context), context.limits
     window = await context.in_memory_thread(
         wiki.read_lines, path, start, lines or limits.wiki_lines, limits.wiki_units
     )
     if window is None:
-        raise ToolError(f"no such file: {path}", hint="Find one with memory_search.")
+        raise ToolError(f"no such file: {path}", hint="Find a file with memory_search.")
     data = asdict(window)
     return ToolResult(data, web=data.pop("content"), label="wiki")
 
@@ -381,7 +381,7 @@ async def wiki_record_relationship(
     evidence: str = "",
     date: str = "",
 ) -> ToolResult:
-    """Record a relationship between two pages, unless it is recorded already."""
+    """Record a relationship between two pages, unless it is already recorded."""
     wiki = require_wiki(context)
     if not wiki.rules.allows(type):
         hint = f"Use one of {', '.join(sorted(wiki.rules.types))}."

@@ -1,4 +1,4 @@
-"""Tools for viewing live pages (OPEN, SNAPSHOT, FIND, TABS, …), and ways past block pages."""
+"""Tools for viewing live pages (OPEN, SNAPSHOT, FIND, TABS, …) and getting past block pages."""
 
 from __future__ import annotations
 
@@ -66,20 +66,20 @@ def require_tab(context: ToolContext) -> Tab:
     playbook="url",
 )
 async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
-    """Open a page in the browser and show it, in the open tab or, if that crashed, in a new one."""
+    """Open a page in the open tab, or in a new one if that tab has crashed, and show it."""
     web = require_web(context)
-    # Our proxy checks addresses too, but an attached Chrome does not use it.
+    # The run's proxy also checks addresses, but an attached Chrome does not use it.
     web.egress.guard.check_url(url)
     usual = web.reader.deadline_of(url, context.limits.read_seconds)
     seconds = context.seconds_left(usual)
-    if web.polite is not None:  # None in the user's own Chrome
+    if web.polite is not None:  # None for the user's Chrome
         await web.polite.wait_turn(url, seconds)
     async with web.lock:
         browser, tab = await web.start_browser(), web.tab
         if tab is not None and await browser.responds(tab):
             await tab.goto(url, deadline=seconds)
         else:
-            # Reset first: if opening fails, `web.tab` must not refer to the dead tab.
+            # Reset first: if opening fails, `web.tab` must not refer to the crashed tab.
             dead, web.tab = tab, None
             tab = web.tab = await browser.open(url, deadline=seconds)
             if dead is not None:
@@ -99,8 +99,8 @@ async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
 async def _log_in_by_http(context: ToolContext, tab: Tab, seconds: float) -> None:
     """Open a page behind HTTP authentication with a secret stored for its site as `user:password`.
 
-    The question must name the secret, or the user must approve it; otherwise the access-denied page
-    stays open.
+    The question must mention the secret by name, or the user must approve its use; otherwise the
+    access-denied page stays open.
     """
     url = tab.url  # the address after redirects
     here, site = origin(url), site_of(url)
@@ -161,9 +161,9 @@ def _open_result(
 
 @dataclass(frozen=True, slots=True)
 class PageState:
-    """The open page as just shown; `outcome` describes the action that led to it, or "".
+    """The open page as just shown; `outcome` describes the action that led to it, if any.
 
-    `step` is the step id of the last action before it.
+    `step` is the step id of the last action before this state.
     """
 
     page: Page
@@ -171,7 +171,7 @@ class PageState:
     step: str = ""
 
     def register(self, context: ToolContext) -> Source | None:
-        """Register it as a source of the run, in tag order; None for an empty page."""
+        """Register this state as a source, in tag order; None for an empty page."""
         page, web = self.page, require_web(context)
         has_text = page.document is not None and bool(page.document.text.strip())
         if not (has_text or page.shown or self.outcome):
@@ -182,7 +182,7 @@ class PageState:
 
 
 async def read_state(context: ToolContext, outcome: str = "") -> PageState:
-    """Read the open page after viewing it, and record an action with an unobserved outcome."""
+    """Read the open page, together with the `outcome` of the action that led to it."""
     web = require_web(context)
     page = await web.read_tab()
     unseen, web.unseen_outcome = web.unseen_outcome, ""
@@ -192,10 +192,10 @@ async def read_state(context: ToolContext, outcome: str = "") -> PageState:
 async def state_shown(
     context: ToolContext, tab: Tab, lines: Sequence[str] | None = None
 ) -> Callable[[], Source | None]:
-    """Return a function that, called in tag order, returns the source of the page as last seen.
+    """Return a function, to be called in tag order, that returns the source of the page as shown.
 
-    If only some of its `lines` are shown, this is any earlier state that contains them: a list that
-    is scrolled to find something is not a new source each time.
+    If only some of its `lines` are shown, any earlier state that contains them is used, so that
+    scrolling through a list to find something does not create a new source each time.
     """
     web = require_web(context)
     known = web.state
@@ -219,7 +219,7 @@ def _state_with(context: ToolContext, known: Source, lines: Sequence[str]) -> So
 
 
 def named(source: Source | None) -> str:
-    """Return the label for web text from a page state."""
+    """Return the label for web text that comes from a page state."""
     return source.name if source else "page"
 
 
@@ -268,7 +268,7 @@ async def find(context: ToolContext, *, text: NonEmpty) -> Finish:
 async def tabs(
     context: ToolContext, *, switch: str | None = None, close: str | None = None
 ) -> ToolResult:
-    """List the tabs; switch to one such as `t2`, or close one that the run opened."""
+    """List the tabs, switch to a tab such as `t2`, or close a tab that the run opened."""
     web = require_web(context)
     browser = await web.start_browser()
     if close:
@@ -316,7 +316,7 @@ async def screenshot(context: ToolContext) -> ToolResult:
     traits=LOOKS,
 )
 async def page_context(context: ToolContext) -> ToolResult:
-    """Return what is visible in the run's own tab, otherwise in the user's."""
+    """Return the visible part of the page in the run's tab or, without one, in the user's."""
     web = require_web(context)
     if web.tab is None and web.context is None and web.look_for_page is not None:
         await web.look_for_page()
@@ -340,7 +340,7 @@ LOOKING_TOOLS = (open_page, snapshot, find, tabs, screenshot, page_context)
 
 
 async def take_pictures(context: ToolContext, tab: Tab) -> tuple[bytes, ...]:
-    """Take screenshots for a model with vision (`--vision`); none without vision or on failure."""
+    """Take screenshots for a model with vision (`--vision`); empty without vision or on failure."""
     if not context.vision:
         return ()
     try:
@@ -358,7 +358,7 @@ def with_pictures(result: ToolResult, pictures: tuple[bytes, ...]) -> ToolResult
     return replace(result, data={**result.data, "picture": note}, pictures=pictures)
 
 
-_USER_TASKS = {
+_USER_TASK_BY_OUTCOME = {
     Outcome.CAPTCHA: "solved its captcha",
     Outcome.BOT_CHECK: "passed its check",
     Outcome.LOGIN: "logged in",
@@ -366,15 +366,15 @@ _USER_TASKS = {
 
 
 async def clear_block_page(context: ToolContext, tab: Tab) -> bool:
-    """Try to get past a captcha, bot check or login in front of a page; True if that worked.
+    """Try to get past a captcha, bot check or login on a page; returns True on success.
 
-    If the user can see the browser, they are asked to do it; otherwise the captcha solver is used,
-    if there is one.
+    If the user can see the browser, they are asked to do this; otherwise the captcha solver is
+    used, if there is one.
     """
     web = require_web(context)
     if web.is_visible and context.approve is not None:
         page = await web.read_tab()
-        task = _USER_TASKS.get(page.outcome)
+        task = _USER_TASK_BY_OUTCOME.get(page.outcome)
         if task is None:
             return False
         request = f"continue at {page.url} once you have {task} in the browser window"
@@ -385,9 +385,9 @@ async def clear_block_page(context: ToolContext, tab: Tab) -> bool:
 
 
 async def _solve(context: ToolContext, tab: Tab) -> tuple[Outcome, str]:
-    """Have the solver solve a page's captcha, enter its token, and record the attempt.
+    """Have the solver solve a page's captcha, enter the token, and record the attempt.
 
-    Returns OK and how the token was used, or a different outcome and the reason.
+    Returns OK and how the token was used, or another outcome and the reason.
     """
     challenge = await tab.challenge()
     if challenge is None:
@@ -430,7 +430,7 @@ async def _ask_solver(context: ToolContext, tab: Tab, challenge: Challenge) -> t
     sends=sends_nothing,
 )
 async def solve_captcha(context: ToolContext) -> ToolResult:
-    """Have the captcha on the open page solved, including captchas inside forms."""
+    """Have the captcha on the open page solved, even one inside a form."""
     tab = require_tab(context)
     async with require_web(context).lock:
         outcome, detail = await _solve(context, tab)

@@ -1,7 +1,7 @@
-"""Allows or refuses tool calls, runs them and records them. All calls pass through here.
+"""Allows or refuses tool calls, runs them and records them. All calls go through this module.
 
 Whether a call may send text depends on the author of the text. Whether it may act depends on the
-open page. Whether its effect may outlast the run depends on what was read before. A check raises
+open page. Whether its effect may outlast the run depends on what the run has read. A check raises
 `ToolError` to refuse a call.
 """
 
@@ -45,19 +45,18 @@ if TYPE_CHECKING:
 
 
 class Policy:
-    """Runs known tool calls that pass the checks, and records every call.
+    """Runs calls of known tools that pass the checks, and records every call.
 
     A failed call becomes a result with an error and a hint; it never ends the run. Calls on the
     open page run one at a time, in the order of the reply. If an action on the page fails, later
-    actions of that reply are skipped, because they were meant for the page that it would have led
-    to.
+    actions in the same reply are skipped, because they assumed that it had succeeded.
     """
 
     def __init__(self, tools: Registry, context: ToolContext) -> None:
         self._tools = tools
         self._context = context
         self._page_turn = asyncio.Lock()
-        self._failed_act: dict[str, str] = {}  # step id -> its first failed tool
+        self._failed_act: dict[str, str] = {}  # step id -> the first tool that failed
 
     async def run(self, call: ToolCall, place: str) -> Callable[[], Observation]:
         """Run a call. Returns a function that finishes it, to be called in tag order.
@@ -77,8 +76,8 @@ class Policy:
                 arguments, changes = await self._parse_and_check(tool, call, place)
                 made = True
                 result = await self._call(tool, call, place, arguments, changes)
-            # Any exception in a tool becomes a result, even an internal error, so that no run is
-            # lost.
+            # Any exception in a tool, even an internal error, becomes a result, so that the run
+            # continues.
             except Exception as error:  # noqa: BLE001
                 result = _error_result(error)
                 if tool is not None and (tool.acts or tool.opens_page):
@@ -97,14 +96,14 @@ class Policy:
     ) -> tuple[Any, dict[str, Any]]:
         """Parse a call's parameter and run all checks; raises `ToolError`.
 
-        Returns the arguments, and data about changed arguments for the call's result.
+        Returns the arguments, and data for the call's result about any that were changed.
         """
         context = self._context
         CALL_PLACE.set(place)
         if tool.acts and (failed := self._failed_act.get(place.rpartition("/")[0])):
             raise ToolError(
                 f"not run: {failed} failed earlier in this reply",
-                hint="Check its error, then act again.",
+                hint="Read the error, then repeat this call if it still makes sense.",
             )
         arguments, tier = tool.parse(call.param)
         if tier:
@@ -117,7 +116,7 @@ class Policy:
         changes: dict[str, Any] = {}
         if not await check_server_tool(context, tool, arguments):
             arguments, changes = await check_outgoing(context, tool, arguments)
-        # Before `check_action`: the open page decides whether acting on it needs approval.
+        # Before `check_action`, because whether an action needs approval depends on the open page.
         await reopen_page(context, tool, arguments)
         await check_action(context, tool, arguments)
         await check_effect_on_later_runs(context, tool, arguments)
@@ -126,7 +125,7 @@ class Policy:
     async def _call(
         self, tool: Tool, call: ToolCall, place: str, arguments: Any, changes: dict[str, Any]
     ) -> ToolResult | Finish:
-        """Run the tool of an allowed call; raises `ToolError` and whatever the tool raises."""
+        """Run the tool of an allowed call; raises `ToolError` or any exception from the tool."""
         context = self._context
         # Recorded before the call: if the run is interrupted here, the call must not be repeated.
         if tool.risk is not Risk.READ:
@@ -157,7 +156,7 @@ class Policy:
         *,
         made: bool,
     ) -> Observation:
-        """Finish a call and record it, without secrets and with the user's new hints."""
+        """Finish a call, and record it without secrets and with the user's new hints."""
         context, tool = self._context, self._tools.get(call.name)
         clean = context.redactor.text
         try:
@@ -167,13 +166,14 @@ class Policy:
         except (BrowserError, ResearchError) as error:
             result = _error_result(error)
         data = context.redactor.value(result.data)
-        # An error message can be as long as the tool's input.
+        # Cut it, since an error message can be as long as the tool's input.
         if has_error(data):
             data = cut_texts(data, MAX_ERROR_CHARS)
         outcome = Observation(
             call,
             context.with_hints(data),
-            # Passages must be verbatim, so a passage with a secret is dropped instead of redacted.
+            # Passages must be verbatim, so a passage that contains a secret is dropped rather than
+            # redacted.
             passages=tuple(p for p in result.passages if clean(p.text) == p.text),
             results=tuple(
                 replace(r, url=clean(r.url), title=clean(r.title), snippet=clean(r.snippet))
@@ -201,9 +201,9 @@ class Policy:
 def result_event_data(
     result: Observation, ms: int = 0, blobs: dict[str, str] | None = None
 ) -> dict[str, Any]:
-    """Return the data of a `tool.result` event: everything a replay needs.
+    """Return the data for a `tool.result` event: everything that a replay needs.
 
-    The web text starts with the snapshot, so only the snapshot's length in characters is stored.
+    The web text begins with the snapshot, so only the snapshot's length in characters is stored.
     """
     has_snapshot = result.web.startswith(result.snapshot)
     observed = {
@@ -233,7 +233,7 @@ _CHECK_EFFECT_HINT: Final = "It is not repeated. Check whether it took effect."
 
 
 def unknown_outcome(why: str) -> ToolResult:
-    """Create the result of a call with an unknown outcome: check it, do not repeat it."""
+    """Create the result of a call with an unknown outcome; tells the model to check, not repeat."""
     return ToolResult(
         {"error": f"outcome unknown: {why}", "outcome": UNKNOWN}, hint=_CHECK_EFFECT_HINT
     )
@@ -264,7 +264,7 @@ def _error_result(error: Exception) -> ToolResult:
 # Checks of outgoing text.
 
 _SHARE_HINT = "The user can allow it with --share file|corpus|memory|page|tool."
-_HINTS: Final = {
+_OUTGOING_HINTS: Final = {
     Sink.QUERY: f"Use other search words. {_SHARE_HINT}",
     Sink.ADDRESS: "Start at an address in the question, a page or a result, and go on from there.",
     Sink.SITE: "Use words from the question. The user can allow more with --share KIND@SITE.",
@@ -275,11 +275,11 @@ _HINTS: Final = {
 async def check_outgoing(
     context: ToolContext, tool: Tool, arguments: Any
 ) -> tuple[Any, dict[str, Any]]:
-    """Check every text that a call sends, as declared by its tool, against its recipients.
+    """Check whether the text that a call sends, as its tool declares, may go to its recipients.
 
-    If possible, the user is asked; otherwise a search is made without the withheld words. Returns
-    the arguments, and data about changed arguments for the call's result. Raises `ToolError` with
-    the reason.
+    The user is asked if possible; otherwise, searches are made without the withheld words. Returns
+    the arguments, and data for the call's result about any arguments that were changed. Raises
+    `ToolError` with the reason.
     """
     changes: dict[str, Any] = {}
     for sent in tool.sent(context, arguments):
@@ -306,7 +306,7 @@ async def check_outgoing(
 
 
 def _recipient(context: ToolContext, tool: Tool, arguments: Any, sent: Sent) -> str:
-    """Return the site that can read what is sent."""
+    """Return the site that will be able to read the text."""
     if sent.sink is Sink.TOOL:
         return tool.site
     if sent.sink is Sink.ADDRESS:
@@ -316,7 +316,7 @@ def _recipient(context: ToolContext, tool: Tool, arguments: Any, sent: Sent) -> 
 
 
 async def _checked_query(context: ToolContext, tool: Tool, sent: Sent) -> str:
-    """Return the query that may be sent. Ask the user, or report what is withheld."""
+    """Return the query that may be sent: approved by the user, or without the withheld words."""
     query, withheld = context.outgoing.query(sent.text, context.redactor)
     if not withheld:
         return query
@@ -329,7 +329,7 @@ async def _checked_query(context: ToolContext, tool: Tool, sent: Sent) -> str:
         context.outgoing.allow(sent.text, SEARCH_SITE)
         return sent.text
     if not query or not sent.field:
-        raise refusal(context, tool.name, why, _HINTS[Sink.QUERY])
+        raise refusal(context, tool.name, why, _OUTGOING_HINTS[Sink.QUERY])
     clean = context.redactor.text
     context.record("query.withheld", query=clean(sent.text), sent=query, text=clean(why))
     return query
@@ -339,14 +339,16 @@ async def _approve_sending(
     context: ToolContext, tool: Tool, sent: Sent, site: str, why: str
 ) -> None:
     """Ask the user to approve sending text to its recipient; raises `ToolError` if refused."""
-    hint = _HINTS[sent.sink]
+    hint = _OUTGOING_HINTS[sent.sink]
     if context.approve is None:
         raise refusal(context, tool.name, why, hint)
     what = f"send “{sent.text}” to" if sent.text else "follow another link on"
     reply = await context.approve(f"{what} {site.rpartition(':')[2] or 'a tool'} ({why})")
     if not reply:
         did = "did not reply" if reply is None else "refused"
-        raise refusal(context, tool.name, f"the user {did}: {why}", "Do it without that text.")
+        raise refusal(
+            context, tool.name, f"the user {did}: {why}", "Continue without sending that text."
+        )
     context.outgoing.allow(sent.text, site)
 
 
@@ -354,9 +356,9 @@ async def _approve_sending(
 
 
 async def check_action(context: ToolContext, tool: Tool, arguments: Any) -> None:
-    """Ask for approval of an action; on sites with the user's login, only reading needs none.
+    """Get approval for uploads, and for all actions on sites where the user is logged in.
 
-    A file may be uploaded without approval only if the question names the site, and also names the
+    A file may be uploaded without approval only if the question names the site and either names the
     file or `--share file` is set.
     """
     web, read = context.web, context.provenance
@@ -390,7 +392,7 @@ async def check_action(context: ToolContext, tool: Tool, arguments: Any) -> None
 
 
 async def _describe_act(tab: Tab, tool: Tool, arguments: Any) -> tuple[str, tuple[str, ...]]:
-    """Describe an action and its site for the user, and return its kinds."""
+    """Return a description of an action and its site for the user, and the action's kinds."""
     fields = arguments.model_dump(exclude_none=True)
     ref, kinds = fields.get("ref"), [tool.approval]
     element = tab.describe(ref) if ref else "the page"
@@ -400,8 +402,7 @@ async def _describe_act(tab: Tab, tool: Tool, arguments: Any) -> tuple[str, tupl
         kinds, effect = ["login"], f"log in with the stored secret {secret}: {element}"
     else:
         others = {k: v for k, v in fields.items() if k in arguments.model_fields_set - {"ref"}}
-        # A script may contain braces, so the arguments of a tool without a verb are not a format
-        # string.
+        # A script may contain braces, so arguments must not be used as a format string.
         verb = tool.verb.format(**fields) if tool.verb else f"{tool.name} {others} on"
         effect = f"{verb} {element}"
         if dialog := fields.get("dialog"):
@@ -415,10 +416,10 @@ async def _describe_act(tab: Tab, tool: Tool, arguments: Any) -> tuple[str, tupl
 
 
 async def _named_login(context: ToolContext, tool: Tool, arguments: Any) -> str:
-    """Return the stored secret that a call types or submits as the user asked, or "".
+    """Return the stored secret that a call types or submits at the user's request, or "".
 
-    The question must name it, and the page must have its origin. Only the form with the password
-    field into which the secret was typed may be submitted.
+    The question must mention it by name, and the page must be from its origin. Only the form with
+    the password field into which the secret was typed may be submitted.
     """
     tab = context.web.tab if context.web else None
     if tab is None:
@@ -442,29 +443,30 @@ def _file_names(arguments: Any) -> list[str]:
 
 
 def _is_personal_link(context: ToolContext, url: str) -> bool:
-    """Return whether the user names a URL, or a private page on the URL's site does.
+    """Return whether a URL was given by the user, or by a private page on the URL's site.
 
-    The root URL of a site that the question names counts too.
+    The root URL of a site that the question names also counts.
     """
     if exact_url(url) in context.provenance.personal_links:
         return True
     parsed = parse(url)
     if parsed is None or not parsed.host or parsed.host not in context.question.casefold():
         return False
-    # Only the root URL, since any other may be invented.
+    # Only the root URL, since any other URL may be invented.
     return parsed.path == "/" and not parsed.query
 
 
 ALLOWED_TASKS: Final = frozenset({"SET_GOAL", "UPDATE_GOAL", "SET_TIMER", "REMIND_ME"})
-"""What `--allow-tasks` allows after memories were recalled; none of these starts a run or visits a
-page."""
+"""Tools that `--allow-tasks` allows after memories were recalled; none of them starts a run or
+visits a page.
+"""
 
 
 async def check_effect_on_later_runs(context: ToolContext, tool: Tool, arguments: Any) -> None:
-    """Ask for approval of calls that influence or start later runs, once text by others was read.
+    """Get approval for calls that affect or start later runs, if text by others was read.
 
-    With `--allow-tasks`, goals and reminders need no approval as long as all such text came from
-    memory.
+    With `--allow-tasks`, goals and reminders do not need approval as long as all such text came
+    from memory.
     """
     provenance = context.provenance
     allowed = context.tasks_allowed and tool.name in ALLOWED_TASKS and not provenance.read_others
@@ -477,9 +479,9 @@ async def check_effect_on_later_runs(context: ToolContext, tool: Tool, arguments
 
 
 async def check_server_tool(context: ToolContext, tool: Tool, arguments: Any) -> bool:
-    """Ask for approval of an MCP tool, unless the user always allows it.
+    """Get approval for an MCP tool, unless the user always allows it.
 
-    The effect of such a tool is unknown. The user can approve all tools of its server. Returns
+    The effects of such a tool are unknown. The user can approve all tools of its server. Returns
     whether the user saw and approved these arguments.
     """
     if tool.source is not ToolSource.MCP or tool.free:
@@ -496,13 +498,13 @@ async def check_server_tool(context: ToolContext, tool: Tool, arguments: Any) ->
 async def reopen_page(context: ToolContext, tool: Tool, arguments: Any) -> None:
     """Reopen the page of an interrupted run before the first call that needs it.
 
-    A call that only looks at the page continues. A call that acts on it or names a ref is refused
-    with `ToolError`: it was meant for a page whose refs and typed text are gone.
+    A call that only views the page continues. A call that acts on it or uses a ref is refused with
+    `ToolError`, because the old page's refs and typed text are gone.
     """
     web = context.web
     if web is None or web.interrupted_page is None:
         return
-    if tool.opens_page:  # another page is about to replace it
+    if tool.opens_page:  # a different page is about to replace it
         web.interrupted_page = None
         return
     needs_page = tool.on_page or tool.page_without_url

@@ -1,4 +1,4 @@
-"""Defines tools, parses their parameters, and stores the set of tools that a run has."""
+"""Defines tools, parses their parameters, and contains the registry of a run's tools."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 
 class Risk(StrEnum):
-    """The effect of a call: none, on our own stores, or on the outside world (an action)."""
+    """The effect of a call: none, on the agent's own data, or on the outside world (an action)."""
 
     READ = "read"
     WRITE = "write"
@@ -69,7 +69,7 @@ class Risk(StrEnum):
 
 
 CONFIRMS: Final = frozenset({ToolTrait.CONFIRMS})
-"""The traits of a tool whose result only confirms what was requested."""
+"""The traits of a tool whose result only confirms the request."""
 LOOKS: Final = frozenset({ToolTrait.LOOKS})
 """The traits of a tool that only shows more of a page."""
 
@@ -84,7 +84,7 @@ class ToolSource(StrEnum):
 
 
 class Group(StrEnum):
-    """Tools that a prompt only lists by name until they are needed; the value is their purpose.
+    """Groups of tools that a prompt lists only by name until needed; the value is their purpose.
 
     Listing all their signatures would take up half of every request, and few questions need them.
     """
@@ -100,7 +100,7 @@ class Group(StrEnum):
 
 
 class Params(BaseModel):
-    """Parameters of a tool; plain text in a call fills the first field."""
+    """The parameters of a tool; plain text in a call fills the first field."""
 
     # Built on first use, because a run calls only a few of the fifty tools.
     model_config = ConfigDict(extra="ignore", str_strip_whitespace=True, defer_build=True)
@@ -114,8 +114,8 @@ NonEmpty = Annotated[str, Field(min_length=1)]
 class ToolResult:
     """The result of a call: JSON data for the first line, and web text below it.
 
-    `label` names the origin of the web text. `passages`, `results` and `snapshot` are the same
-    content as data, see `agent.types.Observation`. `blobs` (name, bytes) are stored with the run;
+    `label` is the origin of the web text. `passages`, `results` and `snapshot` are the same content
+    as data; see `agent.types.Observation`. `blobs` (name, bytes) are stored with the run;
     `pictures` (JPEG or PNG) are stored and also shown to the model.
     """
 
@@ -137,7 +137,7 @@ Handler = Callable[["ToolContext", Any], Awaitable[ToolResult | Finish]]
 AS_WRITTEN, LENIENT, PICKED = "", "lenient", "fields"
 """How a parameter was parsed: exactly, as repaired JSON, or by its field names."""
 Sends = Callable[["ToolContext", Any], Iterable[Sent]]
-"""Declares the text that a call with these arguments sends, and who can read it."""
+"""Declares the text that a call with these arguments sends, and its recipients."""
 
 
 def sends_nothing(_context: ToolContext, _arguments: Any) -> Iterable[Sent]:
@@ -146,14 +146,14 @@ def sends_nothing(_context: ToolContext, _arguments: Any) -> Iterable[Sent]:
 
 
 def sends_address(_context: ToolContext, arguments: Any) -> Iterable[Sent]:
-    """Declare that `url`, if there is one, is requested."""
+    """Declare that the call requests `url`, if it has one."""
     # The reader separately checks which local files may be read.
     if arguments.url and not arguments.url.startswith("file:"):
         yield Sent(Sink.ADDRESS, arguments.url)
 
 
 class ParsedParam(NamedTuple):
-    """A parsed parameter; `tier` says how it was parsed."""
+    """A parsed parameter; `tier` is how it was parsed."""
 
     arguments: Any
     tier: str = AS_WRITTEN
@@ -163,32 +163,36 @@ class ParsedParam(NamedTuple):
 class Tool:
     """A tool that a model can call.
 
-    A tool declares what it sends and whether it acts. Without a declaration, it sends all strings
-    in its arguments, and it acts.
+    A tool declares what it sends and whether it acts. Without a declaration, it is assumed to send
+    all strings in its arguments, and to act.
 
-    params: the parameters. A tool without them gets the raw text; `schema` describes its fields; an
-        MCP tool gets a dict.
-    capped: its results are cut at the protocol's limit; other tools limit their results themselves.
-    seconds: timeout of a call, if not the default.
-    risk: what it may change. An action on an open page needs approval where the user is logged in,
-        and is not repeated if its end was not observed.
-    sends: the strings that a call sends and their recipients; None: all strings in its arguments.
-    listed: it is in the prompt. An unlisted tool can still be called.
-    group: the prompt only names it; its form is shown when a tool of the group is first called.
-    on_page: it needs an open page, and is named once a page is open.
-    opens_page: it opens a page.
-    page_without_url: without its `url` it uses the open page.
-    lasting: it influences or starts later runs.
-    schema: JSON Schema of the parameters, if not from `params`.
-    server: the MCP server that gets its arguments, as a site.
-    free: an MCP tool that the user always allows.
-    is_source: its result becomes a source of the run, unless it registers one itself.
-    verb: how a request for approval describes an action, with `{field}`s of its arguments.
-    approval: the kind of action that covers it in `--yes ACT@SITE`.
-    may_submit: it may submit a form, which is approved separately.
-    traits: what it declares about its results. A tool that changes nothing also has `READS`.
-    playbook: the parameter that describes the request in a run's playbook; "" leaves its calls out:
-        refs of a live page mean nothing later, and what is typed may be a secret.
+    - `params`: its parameters. A tool without `params` gets the raw text, with fields described by
+      `schema`; an MCP tool gets a dict.
+    - `capped`: whether results are cut at the protocol's limit; other tools limit their results
+      themselves.
+    - `seconds`: the timeout of a call, if not the default.
+    - `risk`: the effects that a call may have. An action on an open page needs approval where the
+      user is logged in, and is not repeated if its outcome was not observed.
+    - `sends`: the strings that a call sends and their recipients; None means all strings in the
+      arguments.
+    - `listed`: whether prompts list the tool. Unlisted tools can still be called.
+    - `group`: the group of a tool that prompts list only by name; its parameters are shown when a
+      tool of the group is first called.
+    - `on_page`: whether the tool needs an open page; prompts list it only once a page is open.
+    - `opens_page`: whether the tool opens a page.
+    - `page_without_url`: whether the tool uses the open page if `url` is omitted.
+    - `lasting`: whether the tool influences or starts later runs.
+    - `schema`: the JSON Schema of the parameters, if not from `params`.
+    - `server`: the MCP server that receives the arguments, as a site.
+    - `free`: whether the user always allows this MCP tool.
+    - `is_source`: whether the result becomes a source of the run, if the tool does not register
+      one.
+    - `verb`: how a request for approval describes the action; `{field}` stands for an argument.
+    - `approval`: the kind of action that permits calls in `--yes ACT@SITE`.
+    - `may_submit`: whether a call may submit a form, which needs separate approval.
+    - `traits`: properties of the results. A tool that does not change anything also has `READS`.
+    - `playbook`: the parameter that describes a call in a run's playbook; "" omits the tool's
+      calls, since refs are meaningless later, and typed text may be a secret.
     """
 
     name: str
@@ -228,12 +232,12 @@ class Tool:
 
     @property
     def acts(self) -> bool:
-        """Whether it may change something outside the agent, such as the open page or a server."""
+        """Whether the tool may change anything outside the agent, such as the open page."""
         return self.risk is Risk.EXTERNAL
 
     @property
     def site(self) -> str:
-        """The recipient of its arguments, as a site: its server, or the tool itself."""
+        """The recipient of the arguments, as a site: the tool's server, or the tool itself."""
         return self.server or FUNCTION + self.name
 
     def sent(self, context: ToolContext, arguments: Any) -> Iterable[Sent]:
@@ -241,12 +245,12 @@ class Tool:
         if self.sends is not None:
             return self.sends(context, arguments)
         fields = arguments.model_dump() if isinstance(arguments, BaseModel) else arguments
-        text = " ".join(_texts(fields, self.parameters))
+        text = " ".join(_argument_strings(fields, self.parameters))
         return [Sent(Sink.TOOL, text)] if text else []
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """JSON Schema of the parameters; {} if the tool describes no fields."""
+        """The JSON Schema of the parameters; {} if the tool does not describe its fields."""
         if self.schema:
             return self.schema
         return _params_schema(self.params) if self.params else {}
@@ -258,7 +262,7 @@ class Tool:
         properties = self.parameters.get("properties", {})
         required = frozenset(self.parameters.get("required", ()))
         first_error = ""
-        # The first valid reading is used; the error comes from the most likely one.
+        # The first valid interpretation is used; the error comes from the most likely one.
         for tier, fields in _candidate_parses(param, list(properties), required):
             if self.params is None:
                 if required <= fields.keys():  # the server checks the rest
@@ -271,11 +275,11 @@ class Tool:
             try:
                 return ParsedParam(self.params.model_validate(fields), tier)
             except ValidationError as error:
-                first_error = first_error or _explain(error.errors()[0])
+                first_error = first_error or _explain_error(error.errors()[0])
         raise ToolError(first_error or "the parameter cannot be parsed", hint=f"Use {self.usage()}")
 
     def usage(self) -> str:
-        """Show how to call the tool; optional fields are marked with a question mark."""
+        """Return an example call; optional fields are marked with a question mark."""
         fields = self._fields()
         if fields is None:
             return f"<<TOOL:{self.name}:…>>"
@@ -283,7 +287,7 @@ class Tool:
         return f"<<TOOL:{self.name}:{{{shown}}}>>" if fields else f"<<TOOL:{self.name}>>"
 
     def signature(self, *, short: bool = False) -> str:
-        """Show name and fields: `FIND(text, limit?: number)`; `FIND(text, …)` if `short`."""
+        """Return the name and fields: `FIND(text, limit?: number)`; `FIND(text, …)` if `short`."""
         fields = self._fields()
         if fields is None:
             return f"{self.name}(text)"
@@ -299,9 +303,9 @@ class Tool:
         return f"{self.name}({', '.join(shown)})" if shown else self.name
 
     def _fields(self) -> list[tuple[str, str, bool]] | None:
-        """List the fields: name, type as shown in a prompt, whether it is required.
+        """List the fields: name, type as shown in prompts, and whether the field is required.
 
-        None if the tool describes none.
+        Returns None if the tool does not describe its fields.
         """
         if self.params is not None and not self.schema:
             fields = [
@@ -318,44 +322,44 @@ class Tool:
         return [(name, _json_type(field), name in required) for name, field in properties.items()]
 
 
-def _explain(error: ErrorDetails) -> str:
-    """Say what is wrong with a field."""
+def _explain_error(error: ErrorDetails) -> str:
+    """Explain why a field is invalid."""
     where = ".".join(str(part) for part in error["loc"])
     if error["type"] == "missing":
         return f'"{where}" is missing.'
     return f"{where}: {error['msg']}"
 
 
-def _texts(value: Any, schema: dict[str, Any]) -> Iterator[str]:
+def _argument_strings(value: Any, schema: dict[str, Any]) -> Iterator[str]:
     """Yield all strings in a tool's arguments, and the names of fields missing from its schema.
 
-    Values from the schema itself (a default, an enum value) are left out.
+    Values from the schema itself (defaults, enum values) are omitted.
     """
     if isinstance(value, dict):
         known = schema.get("properties", {})
         for name, item in value.items():
             if name not in known:
                 yield str(name)
-            yield from _texts(item, known.get(name, {}))
+            yield from _argument_strings(item, known.get(name, {}))
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from _texts(item, schema.get("items", {}))
+            yield from _argument_strings(item, schema.get("items", {}))
     elif not isinstance(value, bool) and value is not None and value != schema.get("default"):
         yield str(value)
 
 
-_JSON_LIKE = ("{", "```", "“{", "[{")
-_QUOTES = ('""', "''", "“”")
+_JSON_PREFIXES = ("{", "```", "“{", "[{")
+_QUOTE_PAIRS = ('""', "''", "“”")
 
 
 def _candidate_parses(
     param: str, names: Sequence[str], required: frozenset[str]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the possible readings of a parameter, most likely first, as (tier, fields)."""
+    """Yield the possible interpretations of a parameter, most likely first, as (tier, fields)."""
     if not param:
         yield AS_WRITTEN, {}
         return
-    if not param.startswith(_JSON_LIKE):
+    if not param.startswith(_JSON_PREFIXES):
         if found := _find_fields(param, names, at_start=True):
             yield PICKED, found
         if names:  # plain text fills the first field
@@ -374,7 +378,7 @@ def _candidate_parses(
         yield tier, fields
         missing = [name for name in names if name in required and name not in fields]
         unknown = [name for name in fields if name not in names]
-        if len(missing) == len(unknown) == 1:  # the required field under an incorrect name
+        if len(missing) == len(unknown) == 1:  # the required field has an incorrect name
             yield PICKED, {**fields, missing[0]: fields[unknown[0]]}
     yield PICKED, _find_fields(param, names)
 
@@ -382,7 +386,7 @@ def _candidate_parses(
 def _find_fields(param: str, names: Sequence[str], *, at_start: bool = False) -> dict[str, str]:
     """Find `name: value` pairs for known fields, in any kind of brackets and quotes.
 
-    With `at_start` the text must begin with a pair; otherwise it is an ordinary sentence.
+    With `at_start`, the text must begin with a pair, since otherwise it is an ordinary sentence.
     """
     if not names:
         return {}
@@ -395,7 +399,7 @@ def _find_fields(param: str, names: Sequence[str], *, at_start: bool = False) ->
 
 
 def _unquote(text: str) -> str:
-    return text[1:-1] if len(text) > 1 and text[0] + text[-1] in _QUOTES else text
+    return text[1:-1] if len(text) > 1 and text[0] + text[-1] in _QUOTE_PAIRS else text
 
 
 def _coerce(value: Any, field: dict[str, Any]) -> Any:
@@ -412,7 +416,7 @@ _JSON_TYPES = {"string": "text", "integer": "number", "boolean": "true|false", "
 
 
 def _json_type(field: dict[str, Any]) -> str:
-    """Return a field's type as shown by `usage`."""
+    """Return a field's type as displayed by `usage`."""
     if "enum" in field:
         return "|".join(map(str, field["enum"]))
     kind = field.get("type", "value")
@@ -423,7 +427,7 @@ _PYTHON_TYPES = {str: "text", int: "number", float: "number", bool: "true|false"
 
 
 def _python_type(annotation: Any) -> str:
-    """Return a type as `_json_type` names it; "" if only its JSON Schema shows it."""
+    """Return the name that `_json_type` uses for a type; "" if only the JSON Schema reveals it."""
     origin, args = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _python_type(args[0])
@@ -474,7 +478,7 @@ def compact_schema(
 
 
 class Registry:
-    """A run's tools by name; later ones replace earlier ones with the same name.
+    """A run's tools by name; a later tool replaces an earlier one with the same name.
 
     `off` maps the names of disabled tools to the reasons.
     """
@@ -491,21 +495,21 @@ class Registry:
         return iter(self._tools.values())
 
     def lines(self) -> list[str]:
-        """Describe the tools for a prompt: each with its signature, grouped tools by name only."""
+        """Describe the tools for a prompt by signature, but list grouped tools only by name."""
         return [*map(_line, self.shown()), *self._names(on_page=False)]
 
     def names(self) -> list[str]:
-        """List the tools of each group that needs no open page, one line per group."""
+        """List the tools in each group that does not need an open page, one line per group."""
         return self._names(on_page=False)
 
     def shown(self) -> list[Tool]:
-        """Return the tools that a prompt describes from the start."""
+        """Return the tools that a prompt describes in full from the start."""
         return [tool for tool in self if tool.listed and tool.group is None]
 
     def groups(self) -> dict[str, dict[str, list[str]]]:
         """Return each group's tools by name, and the lines that describe them with signatures.
 
-        The lines for the browser tools also list those rarely needed on a page.
+        The lines for the browser tools also name tools that are rarely needed on a page.
         """
         groups: dict[str, dict[str, list[str]]] = {}
         for tool in self:
@@ -522,7 +526,7 @@ class Registry:
         lines = []
         for group in Group:
             tools = [tool for tool in self if tool.listed and tool.group is group]
-            if group is Group.BROWSER:  # the others are described when a page is open
+            if group is Group.BROWSER:  # the others are described once a page is open
                 tools = [tool for tool in tools if tool.opens_page]
             if tools and (group is Group.HANDS) is on_page:
                 names = ", ".join(tool.signature(short=True) for tool in tools)
@@ -534,19 +538,19 @@ def _line(tool: Tool) -> str:
     return f"- `{tool.signature()}` {tool.description}".rstrip()
 
 
-_TEXT_PARAM = {
+_TEXT_PARAM_SCHEMA = {
     "type": "object",
     "properties": {"input": {"type": "string"}},
     "required": ["input"],
 }
-"""Parameters of a caller's function that takes one string."""
+"""The parameters for a caller's function that takes one string."""
 
 
 def tool_specs(tools: Registry) -> list[dict[str, Any]]:
     """Describe the tools in OpenAI's tool-calling format.
 
-    Grouped tools are called through one function, so that the list at the start of each request
-    stays the same throughout the run.
+    Grouped tools are called through a single function, so that the tool list at the start of each
+    request stays the same throughout the run.
     """
     specs = [
         {
@@ -554,7 +558,7 @@ def tool_specs(tools: Registry) -> list[dict[str, Any]]:
             "function": {
                 "name": tool.name,
                 "description": tool.description,
-                "parameters": tool.parameters or _TEXT_PARAM,
+                "parameters": tool.parameters or _TEXT_PARAM_SCHEMA,
             },
         }
         for tool in tools.shown()
@@ -584,13 +588,13 @@ def tool(
 
 
 reading_tool = partial(tool, risk=Risk.READ)
-"""Decorates a tool that changes nothing; it must still declare what it sends."""
+"""Decorates a tool that does not change anything; it must still declare what it sends."""
 
 
 def _params_from_signature(function: Callable[..., object]) -> type[Params]:
-    """Build a `Params` class from a function's parameters after the first."""
+    """Build a `Params` class from a function's parameters, except the first."""
     parameters = [*signature(function).parameters.values()][1:]
-    # Annotations are strings that resolve only in the function's module.
+    # Annotations are strings that can be resolved only in the function's module.
     annotated = SimpleNamespace(__annotations__={p.name: p.annotation for p in parameters})
     hints = get_type_hints(annotated, vars(sys.modules[function.__module__]), include_extras=True)
     fields: dict[str, Any] = {
@@ -608,9 +612,9 @@ def raw_tool(
     fields: dict[str, Any],
     **settings: Any,
 ) -> Callable[[Handler], Tool]:
-    """Decorate a function as a tool that parses the raw parameter itself.
+    """Decorate a function as a tool that parses its raw parameter itself.
 
-    `fields` are the fields for its schema: types, or (type, default).
+    `fields` contains the schema's fields, each as a type or as (type, default).
     """
     definitions: dict[str, Any] = {
         field: type_ if isinstance(type_, tuple) else (type_, ...)
@@ -623,9 +627,9 @@ def raw_tool(
 def tools_from_functions(functions: Mapping[str, Callable[..., Any]]) -> list[Tool]:
     """Create tools from a caller's functions, async or not.
 
-    Their parameters and docstrings describe them to the model. The result may be any JSON value, or
-    anything that pydantic converts to one. They declare nothing, so they are assumed to send their
-    input and to act.
+    Their parameters and docstrings describe them to the model. They may return any JSON value, or
+    anything that pydantic converts to one. Since they do not declare anything, they are assumed to
+    send their input and to act.
     """
     return [_tool_from_function(name, function) for name, function in functions.items()]
 
@@ -651,8 +655,8 @@ def _tool_from_function(name: str, function: Callable[..., Any]) -> Tool:
 def _params_of_function(name: str, function: Callable[..., Any]) -> type[Params] | None:
     """Build the parameters of a caller's function.
 
-    None if it takes one parameter without a type or a name; it then gets the raw text. Raises
-    `UsageError` for parameters that no model can fill.
+    Returns None if the function's only parameter is untyped or its name starts with `_`; the
+    function then gets the raw text. Raises `UsageError` for parameters that a model cannot provide.
     """
     try:
         parameters = [*signature(function, eval_str=True).parameters.values()]

@@ -1,4 +1,4 @@
-"""Asks the run's model to rephrase a search query that found too little."""
+"""Asks the run's model to rephrase a search query that found too few results."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from agent.models.base import Model
 
 MAX_QUERIES: Final = 3
-"""Maximum number of queries from a reply: a fourth never found anything beyond the first three."""
+"""Maximum number of queries from a reply: a fourth query never found anything new."""
 MAX_QUERY_CHARS: Final = 150
 """Maximum length of a query in characters: engines truncate longer ones."""
 REPHRASE_SECONDS: Final = 20.0
-"""Timeout of the model in seconds: the search has to finish within the time of its call."""
+"""Timeout for the model in seconds, as the search has to finish within its call's timeout."""
 
 
 class Rephrased(NamedTuple):
-    """A rephrased query; `lang` is its two-letter language code if that differs."""
+    """A rephrased query; `lang` is its two-letter language code if the language differs."""
 
     text: str
     lang: str | None = None
@@ -35,7 +35,7 @@ class Rephrased(NamedTuple):
 
 @dataclass(slots=True)
 class Rephraser:
-    """Asks the run's model for other queries, at most `most` times per run, on the run's budget."""
+    """Asks the run's model for alternative queries, up to `most` times, within the run's budget."""
 
     model: Model
     budget: Budget
@@ -44,10 +44,10 @@ class Rephraser:
     _asked: int = field(default=0, init=False)
 
     async def ask(self, question: str, query: str, place: str) -> tuple[Rephrased, ...]:
-        """Return other queries; none if the model is not asked, fails, or has none.
+        """Return alternative queries; empty if the model is not asked, fails, or suggests none.
 
-        The model sees only the question and the query, nothing from the web or memory, because its
-        queries are sent to search engines.
+        The model sees only the question and the query, and nothing from the web or memory, because
+        its queries are sent to search engines.
         """
         usd = self.budget.max_usd
         is_spent = usd is not None and self.budget.spent_usd >= usd * (1 - RESERVE_SHARE)
@@ -64,7 +64,7 @@ class Rephraser:
 
 
 def parse_queries(reply: str, original: str) -> tuple[Rephrased, ...]:
-    """Parse the queries of a reply; invalid ones, repeats and the original are left out."""
+    """Parse the queries in a reply, omitting invalid ones, duplicates and the original."""
     rows = loose_object(reply).get("queries")
     found: dict[str, Rephrased] = {}
     for row in rows if isinstance(rows, list) else []:

@@ -1,7 +1,7 @@
-"""Tools for skills: LEARN_SKILL, LIST_SKILLS, FORGET_SKILL for learned ones, read_skill for files.
+"""Tools for learned skills (LEARN_SKILL, LIST_SKILLS, FORGET_SKILL) and skill files (read_skill).
 
-Skill files in the user's folders count as the user's instructions. Those in a project may be
-written by anyone and are data, like any other file.
+Skill files in the user's folders count as the user's instructions. Skill files in a project may
+come from anyone, so they are treated as data, like any other file.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 MANUAL_SCORE = 60
-"""Initial score of a skill that the user asked for, above that of a proposed one (50)."""
+"""Initial score of a skill that the user asked for, higher than that of a proposed one (50)."""
 MAX_NAME_CHARS, MAX_SKILL_CHARS = 80, 1_000
 """Maximum length in characters: every run gets all skills, so each has to be short."""
 
@@ -57,10 +57,10 @@ async def learn_skill(
     name: Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARS)],
     instruction: Annotated[str, Field(min_length=1, max_length=MAX_SKILL_CHARS)],
 ) -> ToolResult:
-    """Save an instruction for later runs, replacing one with the same name.
+    """Save an instruction for later runs, replacing any with the same name.
 
-    Once the run has read text by others, the instruction may come from them. It is then saved as
-    untrusted, and replaces a trusted one only with approval.
+    Once the run has read text written by others, the instruction may come from that text. It is
+    then saved as untrusted, and replaces a trusted one only with approval.
     """
     memory = require_memory(context)
     trusted = not context.provenance.untrusted
@@ -143,7 +143,7 @@ SKILL_TOOLS = (learn_skill, list_skills, forget_skill)
 
 
 def skills_block(context: ToolContext) -> str:
-    """Format the skill files that a run lists, and record their provenance; "" if there is none."""
+    """Format the list of skill files for a run, and record their provenance; "" if none exist."""
     from agent.prompts.skill_files import choose_skills  # noqa: PLC0415 - few runs have any; loads YAML
 
     lines: dict[str, list[str]] = {"user": [], "project": []}
@@ -161,7 +161,7 @@ def skills_block(context: ToolContext) -> str:
 
 @skill_tool("read_skill", "gives the text of a skill, or of a file beside it.", capped=False)
 async def read_skill(context: ToolContext, *, name: NonEmpty, file: str = "") -> ToolResult:
-    """Return the text of a skill or of one of its files; text from a project is marked as data."""
+    """Return the text of a skill or one of its files; text from a project is marked as data."""
     skill = next((s for s in context.skills if s.name == name and not s.broken), None)
     if skill is None:
         known = ", ".join(s.name for s in context.skills if not s.broken)

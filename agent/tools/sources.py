@@ -25,28 +25,28 @@ if TYPE_CHECKING:
     from browser.types import SearchResult, Via
 
 MIN_BEST_PASSAGES = 8
-"""Minimum number of passages shown of a long page for a query: enough for three sentences."""
+"""Minimum number of passages from a long page shown for a query: enough for three sentences."""
 MAX_BEST_CHARS = 4_000
-"""Passages beyond the minimum are shown for a query up to this many characters: eight paragraphs
-reach it, but eight list items or lines of code have less than a tenth of it.
+"""Passages beyond the minimum are shown for a query until they reach this many characters: eight
+paragraphs do, but eight list items or lines of code contain less than a tenth of that.
 """
 MAX_BEST_ROWS = 12
-"""Maximum number of table rows shown for a query, the first few with adjacent rows: a word that is
-in every row (`ferry`) would show the start of the table instead of the requested row.
+"""Maximum number of table rows shown for a query, the first few with adjacent rows: otherwise, a
+word in every row (`ferry`) would show the start of the table instead of the requested row.
 """
 ROWS_WITH_NEIGHBOURS = 4  # best passages shown together with adjacent ones
 MAX_PASSAGES = 80  # candidates per source that are ranked for a query
 MAX_ARGUMENT_CHARS = 200
-"""Maximum number of characters of a tool's arguments in the title of its source."""
+"""Maximum length of a tool's arguments in the title of its source, in characters."""
 CHARS_PER_TOKEN = 4
 """Rough average number of characters per token, to convert a token budget."""
 
 
 def register_source(context: ToolContext, page: Page, outcome: str = "", step: str = "") -> Source:
-    """Register a page as a source of the run, and store the fetched content if the source is new.
+    """Register a page as a source, and store the fetched content if the source is new.
 
-    The source of a live page also contains what a snapshot shows. `outcome` describes the action
-    that led to this state of the page, `step` is the step id of the last action before it. Raises
+    The source of a live page also contains the snapshot's text. `outcome` describes the action that
+    led to this state of the page, `step` is the step id of the last action before it. Raises
     `ToolError` if the page has no text at all.
     """
     known, document, clean = len(context.evidence.sources), page.document, context.redactor.text
@@ -58,7 +58,7 @@ def register_source(context: ToolContext, page: Page, outcome: str = "", step: s
             document = replace(document, text=clean(text), title=clean(document.title))
     if page.shown or outcome:
         document = append_shown_lines(document or Document(page.url), page.shown, outcome)
-        # If only the controls differ from the last state, the new HTML is not worth keeping.
+        # If only the controls differ from the last state, the new HTML is not worth storing.
         earlier = context.evidence.by_url(page.url)
         if earlier is not None and _article(earlier) == _article(document):
             page = replace(page, body=b"")
@@ -95,7 +95,7 @@ def register_source(context: ToolContext, page: Page, outcome: str = "", step: s
 
 
 def _publication(document: Document | None) -> dict[str, dict[str, Any]]:
-    """Return where a work was published, for its reference; {} if the page does not say."""
+    """Return where a work was published, for its reference; {} if the page lacks this data."""
     if document is None:
         return {}
     known = {name: value for name, value in asdict(document.publication).items() if value}
@@ -109,9 +109,9 @@ def _article(page: Source | Document) -> str:
 def register_results(
     context: ToolContext, query: str, results: Iterable[SearchResult]
 ) -> list[Source | None]:
-    """Register search results as sources weaker than pages; None for a result without text.
+    """Register search results as sources that are weaker than pages; None for one without text.
 
-    One event records all new results of a search: most are never cited.
+    A single event records all new results of a search, as most of them are never cited.
     """
     at, clean = datetime.now(UTC), context.redactor.text
     known = {source.n for source in context.evidence.snippets}
@@ -158,9 +158,9 @@ def register_tool_result(context: ToolContext, call: ToolCall, result: ToolResul
 def register_call(
     context: ToolContext, address: str, name: str, arguments: str, text: str, via: Via = "tool"
 ) -> Source:
-    """Register the text that a call returned as a source; its address and title give the arguments.
+    """Register text returned by a call as a source; its address and title include the arguments.
 
-    Text that is far longer than the part shown is truncated.
+    Text that is far longer than the shown part is truncated.
     """
     arguments = context.redactor.text(arguments)
     query = f"?{quote(arguments[:MAX_ARGUMENT_CHARS])}" if arguments else ""
@@ -196,11 +196,11 @@ def data_text(data: Any, name: str = "") -> str:
 def show_passages(
     context: ToolContext, source: Source, *, query: str = "", start: int = 1
 ) -> tuple[str, tuple[Passage, ...]]:
-    """Format a source's passages within the run's token budget; returns text and passages.
+    """Format a source's passages within the run's token budget; returns the text and the passages.
 
     A long page is reduced to its best passages for a query, in reading order. Its first passage is
-    always shown, as it may explain what "it" refers to. Of a table, the header is shown, and the
-    rows that match the query best, with adjacent ones.
+    always shown, as it may explain what "it" refers to. For a table, the header and the best
+    matching rows are shown, with adjacent rows.
     """
     max_chars = context.limits.read_tokens * CHARS_PER_TOKEN
     article = source.article
@@ -218,7 +218,7 @@ def show_passages(
                 ids.add(passage.id)
                 chars += len(passage.text)
         ids |= _header_and_neighbour_ids([row for row in rows if row.id in ids], source)
-        # “The reasons are:” is meaningless without the passage after it.
+        # A passage such as “The reasons are:” is meaningless without the next one.
         following = {
             after.id
             for passage, after in pairwise(article)
@@ -229,7 +229,7 @@ def show_passages(
 
 
 def _header_and_neighbour_ids(rows: Sequence[Passage], source: Source) -> set[str]:
-    """Return the ids of the headers of the rows' tables, and of rows adjacent to the first few."""
+    """Return the ids of the rows' table headers, and of the rows adjacent to the first few."""
     places = {passage.id: at for at, passage in enumerate(source.passages)}
     ids = set[str]()
     for number, row in enumerate(rows):
@@ -244,7 +244,7 @@ def _header_and_neighbour_ids(rows: Sequence[Passage], source: Source) -> set[st
 
 
 def list_passages(passages: Iterable[Passage], max_chars: int) -> tuple[str, tuple[Passage, ...]]:
-    """Format passages one per line, as many as fit (at least one); returns the text and those.
+    """Format passages, one per line, as many as fit (at least one); returns the text and the list.
 
     Each line begins with the passage's id.
     """

@@ -1,4 +1,4 @@
-"""Lists all tools, selects those of a run, and records who wrote the text in their results."""
+"""Lists all tools, selects a run's tools, and records who wrote the text in their results."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
 
 _BROWSING_TOOLS: Final = (*WEB_TOOLS, *CRAWL_TOOLS, *LOOKING_TOOLS, *ACTING_TOOLS, *DOWNLOAD_TOOLS)
 PAGE_TOOLS: Final = tuple(tool for tool in _BROWSING_TOOLS if tool.on_page)
-"""Tools that need an open page; the model is told about them when a page is first open."""
+"""Tools that need an open page; they are described to the model once a page is open."""
 _STORAGE_TOOLS: Final = (*MEMORY_TOOLS, *GOAL_TOOLS, *SKILL_TOOLS)
 TOOL_NAMES: Final = frozenset(
     tool.name for tool in (*_BROWSING_TOOLS, *_STORAGE_TOOLS, *USER_TOOLS)
 ) | {"PYTHON"}
-"""Tool names that are also recognised as calls in the tags of other protocols."""
+"""Tool names that are also recognised in the call tags of other protocols."""
 BUILT_IN: Final = TOOL_NAMES.union(
     tool.name for tool in (*SCRIPTING_TOOLS, *SOLVING_TOOLS, *WIKI_TOOLS, read_skill)
 )
-"""Tools whose results do not come from a server or function that the user added."""
+"""Tools that are not from a server or function that the user added."""
 _RULE_OPTIONS: Final = (
     *("tool_sources", "tool_allow", "tool_deny", "mcp_tool_allow", "mcp_tool_deny"),
     *("memory_tool_allow", "memory_tool_deny"),
@@ -78,17 +78,19 @@ def plugin_tools(names: Sequence[str]) -> Iterator[Tool]:
     for name in names:
         found = find_plugin("tools", name)
         if found is None:
-            raise UsageError(f"no tool named {name!r}", hint="`research plugins` lists them.")
+            raise UsageError(
+                f"no tool named {name!r}", hint="`research plugins` lists all plug-ins."
+            )
         tools = [found] if isinstance(found, Tool) else found
         yield from (replace(tool, is_source=True) for tool in tools)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolSelection:
-    """Every tool with the reason why it is off ("" if it is on), and diagnostics.
+    """Every tool with the reason why it is disabled ("" if it is enabled), and diagnostics.
 
-    `refused` lists the tools disabled by a rule of the user: calling one returns the reason. Other
-    tools that are off are unknown to the run.
+    `refused` lists the tools disabled by one of the user's rules: calling one returns the reason.
+    Other disabled tools are unknown to the run.
     """
 
     rows: tuple[tuple[Tool, str], ...]
@@ -96,12 +98,12 @@ class ToolSelection:
     refused: frozenset[str] = frozenset()
 
     def registry(self) -> Registry:
-        """Return the tools that are on."""
+        """Return the enabled tools."""
         on = [tool for tool, why in self.rows if not why]
         return Registry(on, {t.name: why for t, why in self.rows if t.name in self.refused})
 
     def to_record(self, options: Options) -> dict[str, Any]:
-        """Describe the selection for the record: tools on and off, rules and diagnostics."""
+        """Describe the selection for the record: enabled and disabled tools, rules, diagnostics."""
         on: dict[str, list[str]] = {}
         for tool, why in self.rows:
             if not why:
@@ -120,8 +122,8 @@ def apply_tool_rules(
 ) -> ToolSelection:
     """Apply the user's rules (`--tool-deny` and others) to tools, and sort them by source.
 
-    Each tool is given with the reason why this run cannot use it ("" if it can). Of two tools with
-    the same name, the first takes precedence. `diagnostics` are passed on.
+    Each tool is given with the reason why this run cannot use it ("" if it can). If two tools have
+    the same name, the first takes precedence. `diagnostics` are included in the selection.
     """
     rows: dict[str, tuple[Tool, str]] = {}
     notes, refused = [*diagnostics], set[str]()
@@ -141,7 +143,7 @@ def apply_tool_rules(
 
 
 def _disabling_rule(tool: Tool, options: Options) -> str:
-    """Return the user's rule that disables a tool; "" if none does."""
+    """Return the user's rule that disables a tool; "" if there is none."""
     if tool.source not in options.tool_sources:
         return f"its source, {tool.source}, is not in --tool-sources"
     rules = [(options.tool_allow, options.tool_deny, "--tool")]
@@ -158,20 +160,20 @@ def _disabling_rule(tool: Tool, options: Options) -> str:
 
 
 def matches_any(name: str, patterns: Iterable[str]) -> bool:
-    """Return whether a name matches any of the patterns; `*` matches any characters."""
+    """Return whether a name matches any of the patterns; `*` matches any sequence of characters."""
     name = _normalize_name(name)
     return any(fnmatchcase(name, _normalize_name(pattern)) for pattern in patterns)
 
 
 def _normalize_name(name: str) -> str:
-    """Normalize a name or pattern: lower case; only letters, digits, `*`, `?`; the rest as `_`."""
+    """Normalize a name or pattern: lower case, with `_` except for letters, digits, `*` and `?`."""
     return re.sub(r"[^a-z0-9*?]", "_", name.casefold())
 
 
 def guides_for(system: str, selection: Mapping[str, Any] | None = None) -> Guides:
-    """Return the guides that a loop with this system prompt may still need.
+    """Return the guides that a loop with this system prompt may need later.
 
-    `selection` is the run's tools as `ToolSelection.to_record` describes them.
+    `selection` contains the run's tools in the format of `ToolSelection.to_record`.
     """
     selection = selection or {}
     servers = selection.get("on", {}).get(ToolSource.MCP, ())
@@ -210,7 +212,7 @@ def record_provenance(
 ) -> None:
     """Record who wrote the text of an observation.
 
-    A failed call and a page without text also count as read; a refused call does not, nor does a
+    A failed call or a page without text also counts as read; a refused call does not, nor does a
     file or memory that could not be read. `files` are the URIs of the files that the user passed to
     the run.
     """
@@ -219,7 +221,7 @@ def record_provenance(
     if observation.tool == "ASK_USER":
         provenance.add(str(observation.get("answer") or ""), Kind.USER)
         return
-    # A search result is text from the engine, not from the page's site.
+    # A search result's text is from the search engine, not from the page's site.
     for hit in observation.results:
         kind = Kind.CORPUS if hit.url.startswith("file:") else Kind.WEB
         provenance.add(f"{hit.title} {hit.snippet}\n{hit.url}", kind, SEARCH_SITE)
@@ -239,7 +241,7 @@ def record_provenance(
     url = server or observation.url or requested
     new: list[str] = []
     if not observation.failed:
-        # A requested address is already known, and so is any repetition of the call's text.
+        # The requested address is already known, as are any words repeated from the call.
         provenance.add_links((one for one in (requested, url) if "://" in one), Kind.WEB)
         passages = (passage.text for passage in observation.passages)
         parts = [observation.web or observation.snapshot, *passages, *_strings(observation.data)]
@@ -258,12 +260,12 @@ def _provenance_kind(
         return Kind.MEMORY
     if tool == "read_skill":
         return Kind.MEMORY if observation.get("owner") == "user" else Kind.FILE
-    # Computed text may contain private words that were read.
+    # Computed text may contain private words that the run has read.
     if tool not in BUILT_IN or (tool == "PYTHON" and provenance.private_for(SEARCH_SITE)):
         return Kind.TOOL
     if url.startswith("file:"):
         return Kind.FILE if url in files else Kind.CORPUS
-    # HTTP requests carry none of the browser's logins: anyone could read the same page.
+    # HTTP requests do not use the browser's logins, so anyone could read the same page.
     over_http = observation.get("via") == "http"
     return Kind.PAGE if not over_http and provenance.is_personal(url) else Kind.WEB
 

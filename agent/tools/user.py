@@ -57,8 +57,8 @@ def refusal(
 ) -> ToolError:
     """Record a refused call; returns the error to raise, with the reason.
 
-    `undone` marks an action that needed approval when no user was available or none replied; the
-    report mentions it.
+    `undone` marks an action that needed approval when no user was available or none replied; it is
+    mentioned in the report.
     """
     context.record("policy.refused", name=tool, effect=why, **({"undone": True} if undone else {}))
     return ToolError(f"{tool} was not run: {why}", hint=hint)
@@ -81,15 +81,15 @@ async def require_approval(
 ) -> None:
     """Get approval for an effect, unless everything on the site is already approved.
 
-    `effect` completes "The agent wants to …". `kinds` are its actions, if they can be approved
-    before a run. `act` is False for changes to our own stores. Approvals are recorded. Raises
-    `ToolError` without approval.
+    `effect` completes the sentence "The agent wants to …". `kinds` are its actions, if they can be
+    approved before a run. `act` is False for changes to the agent's own data. Approvals are
+    recorded. Raises `ToolError` without approval.
     """
 
     def note(by: str) -> None:
         context.record("policy.approved", CALL_PLACE.get(), name=tool, effect=effect, by=by)
 
-    async with context.approval_lock:  # calls of a step run in parallel, so ask one at a time
+    async with context.approval_lock:  # calls in a step run in parallel, so ask one at a time
         if kinds and all((kind, site) in context.approvals for kind in kinds):
             note(" ".join(f"--yes {kind}@{site}" for kind in kinds))
             return
@@ -110,7 +110,7 @@ async def require_approval(
             why = f"needs approval to {effect}, and the user did not reply"
             raise refusal(context, tool, why, undone=act)
         if not reply:
-            raise refusal(context, tool, f"the user refused to let it {effect}")
+            raise refusal(context, tool, f"the user refused permission to {effect}")
         note("the user, for the site" if reply == "site" else "the user")
         if reply == "site" and site:
             context.approved_sites.add(site)

@@ -24,7 +24,6 @@ from agent.tools.sources import (
 )
 from agent.types import Passage
 from browser.search.chain import Local, merge_answers, search_with_rewrites
-from browser.search.corpus import Corpus
 from browser.text.languages import question_language
 from browser.text.words import content_words
 from browser.types import Document, Outcome, Page, SearchQuery
@@ -37,21 +36,23 @@ if TYPE_CHECKING:
     from agent.tools.registry import Finish
     from browser.read.crawl import Crawl
     from browser.search.chain import ChainResult
+    from browser.search.corpus import Corpus
 
 
 MAX_INDEXING_SECONDS, MAX_INDEXING_SECONDS_EXTRACTIVE = 20.0, 120.0
-"""Maximum seconds that a search waits for a folder's index, in addition to its own time. After that
-it uses what is indexed so far, and reports how much that is. A language model can search again; the
-extractive model answers only once. A paper of 14 pages takes a tenth of a second of processor time.
+"""Maximum seconds that a search waits for a folder to be indexed, in addition to its own timeout.
+After that, it uses the files indexed so far, and reports how many there are. A language model can
+search again; the extractive model answers only once. A paper of 14 pages takes a tenth of a second
+of processor time.
 """
 MIN_RESULTS = 3
-"""With fewer results, a search is rephrased: two pages seldom confirm each other."""
+"""A search with fewer results is rephrased: two pages seldom confirm each other."""
 MAX_FILES_READ = 5
-"""Maximum number of files of the user's folder that a search reads: extracting a long PDF takes a
+"""Maximum number of files in the user's folder that a search reads: extracting a long PDF takes a
 second.
 """
 MAX_FILE_PASSAGES, MAX_FILE_CHARS = 2, 1_200
-"""Maximum length of the excerpt that a search shows of a file; READ returns the rest."""
+"""Maximum length of a file excerpt in search results; READ returns the rest."""
 _CORPUS_PROVIDER = "corpus"
 """Provider name of the user's folder."""
 
@@ -107,21 +108,31 @@ async def _web_search(
     web = require_web(context)
     options: dict[str, Any] = {**web.search_defaults, "limit": context.limits.search_results}
     options.update({name: value for name, value in filters.items() if value})
-    for provider in web.chain.providers:
-        if isinstance(provider, Corpus):
-            await _index(context, provider)
+    folders = _folders(web)
+    for folder in folders:
+        await _index(context, folder)
     local = {"files": Local.ONLY, "web": Local.NEVER}.get(
         where or "", Local.FIRST if context.files_first else Local.BESIDE
     )
     result = await _search(context, web, SearchQuery(query, **options), local)
     files = {} if context.files_first else await _read_files(context, web, result)
-    progress = [p.progress for p in web.chain.providers if isinstance(p, Corpus) and p.progress]
+    progress = [folder.progress for folder in folders if folder.progress]
     note = f"{progress[0]}: search again later for the rest" if progress else ""
     return lambda: _search_result(context, query, result, files, note)
 
 
+def _folders(web: Web) -> list[Corpus]:
+    """Return the user's folders among the search providers."""
+    local = [provider for provider in web.chain.providers if provider.local]
+    if not local:
+        return []
+    from browser.search.corpus import Corpus  # noqa: PLC0415 - most runs have no folder
+
+    return [provider for provider in local if isinstance(provider, Corpus)]
+
+
 async def _index(context: ToolContext, corpus: Corpus) -> None:
-    """Wait for the index of a folder; this does not count against the search's time."""
+    """Wait for a folder to be indexed; this does not count towards the search's timeout."""
     by_rules = context.files_first
     allowed = MAX_INDEXING_SECONDS_EXTRACTIVE if by_rules else MAX_INDEXING_SECONDS
     started = time.monotonic()
@@ -131,7 +142,7 @@ async def _index(context: ToolContext, corpus: Corpus) -> None:
 
 
 async def _read_files(context: ToolContext, web: Web, result: ChainResult) -> dict[str, Page]:
-    """Read the user's files among the results: passages found in a file count as read."""
+    """Read the user's files among the results, so that passages found in them can be cited."""
     urls = [hit.url for hit in result.results if hit.url.startswith("file:")][:MAX_FILES_READ]
     seconds = context.seconds_left(context.limits.read_seconds)
     pages = await asyncio.gather(*(web.reader.read(url, deadline=seconds) for url in urls))
@@ -143,7 +154,7 @@ async def _read_files(context: ToolContext, web: Web, result: ChainResult) -> di
 
 
 async def _search(context: ToolContext, web: Web, query: SearchQuery, local: Local) -> ChainResult:
-    """Search; if that finds too little, search again with rephrased queries and merge them."""
+    """Search; if there are too few results, also search with rephrased queries and merge them."""
     search = partial(
         search_with_rewrites,
         web.chain,
@@ -151,7 +162,7 @@ async def _search(context: ToolContext, web: Web, query: SearchQuery, local: Loc
         fresh=web.fresh,
         local=local,
     )
-    # A plain search costs no tokens, so it is tried before the model.
+    # Try a plain search first, as it does not cost any tokens.
     first = await search(query)
     if context.rephrase is None or not _is_too_little(context, query, first):
         return first
@@ -160,7 +171,7 @@ async def _search(context: ToolContext, web: Web, query: SearchQuery, local: Loc
         *(
             search(replace(query, text=text, lang=lang or query.lang))
             for text, lang in rephrased
-            # These queries are checked like the model's own calls.
+            # These queries are checked in the same way as the model's calls.
             if (text, []) == context.outgoing.query(text, context.redactor)
         )
     )
@@ -168,9 +179,9 @@ async def _search(context: ToolContext, web: Web, query: SearchQuery, local: Loc
 
 
 def _is_too_little(context: ToolContext, query: SearchQuery, first: ChainResult) -> bool:
-    """Return whether a search should be rephrased: too few results, or not in English.
+    """Return whether to rephrase a search: it found too few results, or is not in English.
 
-    For a folder with only a few files, few results are enough.
+    For a folder that contains only a few files, a few results are enough.
     """
     if len(first.results) < MIN_RESULTS:
         return first.answered and first.provider != _CORPUS_PROVIDER
@@ -227,14 +238,14 @@ def _search_result(
     )
 
 
-MAX_RELATED_LINKS = 6  # maximum number of links of a page that READ lists for a query
+MAX_RELATED_LINKS = 6  # maximum number of a page's links that READ lists for a query
 PREVIEW_CHARS = 8_000
-"""Maximum number of characters of a page that FETCH_URL shows, as in the reference engine."""
+"""Maximum number of a page's characters that FETCH_URL shows, as in the reference engine."""
 _UNREAD_HINTS = {
     Outcome.EMPTY: "OPEN it in the browser.",
     Outcome.REFUSED: "Only the user can allow it (--allow-private HOST). Continue without it.",
 }
-_READABLE = frozenset({Outcome.OK, Outcome.EMPTY})
+_READABLE_OUTCOMES = frozenset({Outcome.OK, Outcome.EMPTY})
 """Outcomes of a page with text; a page without an article may still show controls."""
 _BLOCK_PAGE_ADVICE = {
     Outcome.CONSENT: "OPEN it and answer its consent dialog, then READ without url",
@@ -275,7 +286,7 @@ async def _page(context: ToolContext, url: str) -> Page:
     web = require_web(context)
     if not url:
         if web.tab is not None:
-            await web.tab.driver.look()  # what is visible becomes part of the page's source
+            await web.tab.driver.look()  # the visible text becomes part of the page's source
         return await web.read_tab()
     if context.evidence.pages_read >= context.max_sources:
         raise _too_many_sources(context)
@@ -291,7 +302,7 @@ def _too_many_sources(context: ToolContext) -> ToolError:
 
 
 def read_result(context: ToolContext, page: Page, query: str = "", start: int = 1) -> ToolResult:
-    """Show a page that was read: its best passages for a query, or the passages from `start` on."""
+    """Show a page that was read: its best passages for a query, or passages starting at `start`."""
     document = page.document or Document(page.url)
     if not (document.text.strip() or page.shown):
         return _unreadable_result(context, page)
@@ -309,13 +320,13 @@ def read_result(context: ToolContext, page: Page, query: str = "", start: int = 
         "shown": len(shown) if len(shown) < len(source.article) else None,
         "published": document.published,
         "next": next((link.url for link in document.links if "next" in link.rel.split()), None),
-        "outcome": page.outcome.value if page.outcome not in _READABLE else None,
+        "outcome": page.outcome.value if page.outcome not in _READABLE_OUTCOMES else None,
         "advice": advice,
         "controls": list(document.controls),
         "notes": list(document.notes),
     }
     if query:
-        first_on_page: dict[int, str] = {}  # page number of a paged document -> passage id
+        first_on_page: dict[int, str] = {}  # page number in a paginated document -> passage id
         for passage in shown:
             if passage.page is not None:
                 first_on_page.setdefault(passage.page, passage.id)
@@ -353,7 +364,7 @@ def _unreadable_result(context: ToolContext, page: Page) -> ToolResult:
 
 
 def _related_links(document: Document, query: str) -> list[dict[str, str]]:
-    """Return the links whose text shares the most words with a query, each address once."""
+    """Return the links whose text shares the most words with a query, without duplicates."""
     terms = set(content_words(query))
     counts = [(len(terms & set(content_words(link.text))), link) for link in document.links]
     best = sorted((row for row in counts if row[0]), key=lambda row: -row[0])
@@ -366,12 +377,12 @@ MAX_CRAWL_PAGES = 30
 """Maximum number of pages in one crawl: at four in parallel and half a second each, they easily fit
 into one call's time.
 """
-MAX_CRAWL_PASSAGES = 10  # passages shown per crawl, shared by its pages
-CRAWL_SECONDS = 45.0  # part of the minute that a call may take
+MAX_CRAWL_PASSAGES = 10  # passages shown per crawl, over all its pages
+CRAWL_SECONDS = 45.0  # out of the minute that a call may take
 
 
 def _sends_crawl(_: ToolContext, arguments: Any) -> Iterable[Sent]:
-    """Declare the address, and the query: the choice of pages reveals its words to the site."""
+    """Declare the address, and the query, as the choice of pages reveals its words to the site."""
     yield Sent(Sink.ADDRESS, arguments.url)
     yield Sent(Sink.SITE, arguments.query)
 
@@ -390,7 +401,7 @@ async def crawl(
     query: str = "",
     pages: Annotated[int, Field(ge=1, le=MAX_CRAWL_PAGES)] = 12,
 ) -> Finish:
-    """Read the pages below `url`, best first: those with addresses and links like the query."""
+    """Read the pages below `url`, starting with those whose addresses and links match the query."""
     web = require_web(context)
     if web.crawler is None:
         raise ToolError("this run does not read websites", hint="READ single pages.")
@@ -425,14 +436,14 @@ def _crawl_result(context: ToolContext, crawled: Crawl, url: str, query: str) ->
 
 
 def _register_pages(context: ToolContext, pages: Sequence[Page]) -> list[Source]:
-    """Register the pages of a crawl as sources; those without text are left out."""
+    """Register the pages of a crawl as sources; pages without text are omitted."""
     readable = (page for page in pages if page.document and page.document.text.strip())
     sources = (register_source(context, page) for page in readable)
     return list({source.n: source for source in sources}.values())
 
 
 def _best_of_each(context: ToolContext, sources: Sequence[Source], query: str) -> Iterator[Passage]:
-    """Yield the best passages for the query: first one from every page, then more.
+    """Yield the best passages for the query: one from every page, then more.
 
     A page without a match yields its first passage that is not a heading.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from lxml import etree
@@ -24,7 +25,7 @@ from browser.net.url import join
 from browser.text.words import FOLDED, clean, count_words, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from browser.extract.regions import Region
     from browser.extract.weighing import Scale
@@ -57,7 +58,7 @@ _REFERENCE = re.compile(
 # Elements that may be a formula, and the characters of an exponent (unlike a reference or ordinal).
 _FORMULA_TAGS = frozenset(("math", "mjx-container", "img", "span"))
 _EXPONENT_CHARS = frozenset("0123456789+-−–nxk")
-# Elements that CSS may place side by side; siblings shorter than this are letters of one word.
+# Elements that CSS may place side by side. Siblings shorter than this are letters of one word.
 _ROW_TAGS = frozenset("div header footer nav section article aside main li ul form".split())
 _MIN_SIBLING_CHARS = 3
 # The name of an icon, such as `home_icon`, which a font displays as the icon.
@@ -75,15 +76,16 @@ class Block:
     """One paragraph, heading, list item, code block or table.
 
     `kind` is paragraph, heading, item, item-rest, code, quote, caption, term, detail, table, or
-    unquoted (an image or struck-out text, which only `markdown` contains). `level` is the heading
-    level, `words` the number of words, and `link_chars` the number of characters in links. `folded`
-    marks text in a collapsed part of the page. `frame` is the outermost element around the block
-    that is not part of the page's content, such as a footer.
+    unquoted (an image or struck-out text, which only `markdown` contains). `source` is the
+    Markdown, or a function that composes it only when needed, as most of a page's blocks are left
+    out. `level` is the heading level, `words` the number of words, and `link_chars` the number of
+    characters in links. `folded` marks text in a collapsed part of the page. `frame` is the
+    outermost element around the block that is not part of the page's content, such as a footer.
     """
 
     kind: str
     text: str
-    markdown: str
+    source: str | Callable[[], list[str]]
     node: etree._Element
     level: int = 0
     link_chars: int = 0
@@ -97,23 +99,28 @@ class Block:
         self.words = count_words(self.text)
 
     @property
+    def markdown(self) -> str:
+        """The text as Markdown, with emphasis and links."""
+        return self.source if isinstance(self.source, str) else self.source()[0]
+
+    @property
     def link_density(self) -> float:
         """The share of the text that is in links, from 0 to 1."""
         return self.link_chars / max(1, len(self.text))
 
     @property
     def is_linky(self) -> bool:
-        """Whether it has so many links that it is navigation, not prose."""
+        """Whether the block has so many links that it is navigation, not prose."""
         return self.link_density > _NAVIGATION_SHARE
 
     @property
     def is_prose(self) -> bool:
-        """Whether it is long enough to be prose and has few links."""
+        """Whether the block is long enough to be prose and has few links."""
         return self.words >= _PROSE_WORDS and not self.is_linky
 
     @property
     def is_data(self) -> bool:
-        """Whether it is part of a list, a table or code, which have short lines."""
+        """Whether the block is part of a list, a table or code, all of which have short lines."""
         return self.kind in _DATA_KINDS
 
 
@@ -126,7 +133,7 @@ def walk(root: etree._Element, base: str, scale: Scale | None = None) -> list[Bl
     return _Walker(base, scale).run(root)
 
 
-# In the collected text, `\0+**\0` opens bold, `\0-**\0` closes it, and `[3` is a link to the
+# In the collected text, `\0+**\0` starts bold text, `\0-**\0` ends it, and `[3` is a link to the
 # address with index 3. Pages cannot contain NUL characters: the parser drops them.
 _MARKDOWN_PLACEHOLDER = re.compile("\0([+-])([^\0]*)\0")
 _LINE_BREAK = "\u2028"
@@ -144,7 +151,7 @@ class _Paragraph(NamedTuple):
     """A paragraph as plain text and as Markdown, with the number of characters in links."""
 
     text: str
-    markdown: str
+    source: str | Callable[[], list[str]]
     link_chars: int
 
 
@@ -156,7 +163,7 @@ class _Inline:
         self._parts: list[str] = []
         self._open: list[str] = []
         self._targets: list[str] = []
-        self._links = 0
+        self._link: etree._Element | None = None
         self._link_chars = 0
         self.has_text = False
 
@@ -165,20 +172,16 @@ class _Inline:
         if text:
             self._parts.append(text)
             self.has_text = self.has_text or not text.isspace()
-            if self._links:
+            if self._link is not None:
                 self._link_chars += len(text.strip())
 
     def open(self, node: etree._Element) -> None:
         """Enter an inline element."""
         mark = _EMPHASIS.get(node.tag, "")
-        href = node.get("href") if node.tag == "a" else None
+        href = node.get("href") if node.tag == "a" and self._link is None else None
         if href is not None and not _is_own_anchor(node, href):
-            if not self._links:
-                target = join(self._base, href) if len(self._targets) < _MAX_LINKS else href
-                if not target.lower().startswith("javascript:"):
-                    mark = f"[{len(self._targets)}"
-                    self._targets.append(target or href)
-            self._links += 1
+            mark, self._link = f"[{len(self._targets)}", node
+            self._targets.append(href)
         if mark in self._open:  # nested bold is marked only once
             mark = ""
         self._open.append(mark)
@@ -187,9 +190,8 @@ class _Inline:
 
     def close(self, node: etree._Element) -> None:
         """Leave an inline element."""
-        href = node.get("href") if node.tag == "a" else None
-        if href is not None and not _is_own_anchor(node, href):
-            self._links -= 1
+        if node is self._link:
+            self._link = None
         if mark := self._open.pop():
             self._parts.append(f"\0-{mark}\0")
 
@@ -201,7 +203,7 @@ class _Inline:
     def take(self, *, verbatim: bool = False) -> list[_Paragraph]:
         """Return the paragraphs collected so far. `verbatim` keeps whitespace, as <pre> does."""
         self.has_text = False
-        # An element that spans several blocks is closed at the end of each one and then reopened.
+        # An element that spans several blocks is closed at the end of each block and then reopened.
         spanning = [mark for mark in self._open if mark]
         raw = "".join([*self._parts, *(f"\0-{mark}\0" for mark in reversed(spanning))])
         plain = _MARKDOWN_PLACEHOLDER.sub("", _STRUCK.sub("", raw)) if "\0" in raw else raw
@@ -214,15 +216,21 @@ class _Inline:
             code = clean(plain.replace(_LINE_BREAK, "\n")).strip("\n").rstrip()
             return [_Paragraph(code, code, links)] if code.strip() else []
         texts = _paragraphs(plain)
-        markdowns = _paragraphs(self._with_marks(raw)) if len(plain) < len(raw) else texts
-        if len(texts) != len(markdowns):  # `clean` dropped the characters inside a mark
-            markdowns = texts
+        is_marked = len(plain) < len(raw)
+        if is_marked and len(texts) == 1:
+            return [_Paragraph(texts[0], partial(self._markdowns, raw, texts), links)]
+        markdowns = self._markdowns(raw, texts) if is_marked else texts
         # Links are counted for all paragraphs together; each paragraph's share depends on its
         # length.
         share = links / max(1, sum(map(len, texts)))
         return [
             _Paragraph(t, m, round(share * len(t))) for t, m in zip(texts, markdowns, strict=True)
         ]
+
+    def _markdowns(self, raw: str, texts: list[str]) -> list[str]:
+        found = _paragraphs(self._with_marks(raw))
+        # If `clean` dropped the characters inside a mark, the number of paragraphs differs.
+        return found if len(found) == len(texts) else texts
 
     def _with_marks(self, raw: str) -> str:
         """Convert the marks to Markdown.
@@ -236,12 +244,15 @@ class _Inline:
         blanks = ""
         parts = ["", "", *_MARKDOWN_PLACEHOLDER.split(raw)]
         for sign, mark, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
-            if sign == "+":
+            target = self._target(int(mark[1:])) if mark[:1] == "[" else ""
+            if target.lower().startswith("javascript:"):
+                pass
+            elif sign == "+":
                 opened.append(mark)
             elif mark in opened:
                 opened.remove(mark)
             elif mark:
-                out.append(f"]({self._targets[int(mark[1:])]})" if mark[0] == "[" else mark)
+                out.append(f"]({target})" if mark[0] == "[" else mark)
                 closed.append(mark)
             words = text.strip()
             if not words:
@@ -260,6 +271,10 @@ class _Inline:
             out.append(words)
             opened, closed, blanks = [], [], text[len(text.rstrip()) :]
         return "".join(out) + blanks
+
+    def _target(self, place: int) -> str:
+        href = self._targets[place]
+        return (join(self._base, href) if place < _MAX_LINKS else href) or href
 
 
 def _paragraphs(raw: str) -> list[str]:
@@ -294,8 +309,8 @@ class _Walker:
             if event == "end":
                 if node is not skipped:
                     self._end(node)
-                if node is not root:
-                    self._inline.add(node.tail)
+                if node is not root and (tail := node.tail):
+                    self._inline.add(tail)
             elif not self._start(node):
                 skipped = node
                 walker.skip_subtree()
@@ -364,17 +379,17 @@ class _Walker:
         self._regions.leave(node)
 
     def _flush(self, node: etree._Element) -> None:
-        if not (self._inline.has_text or self._images):  # the case for most elements
+        if not (self._inline.has_text or self._images):  # true of most elements
             self._inline.drop_blanks()
             return
         kind, owner = self._kinds[-1]
         for piece in self._inline.take(verbatim=kind == "code"):
             if not piece.text:
-                self._append(Block("unquoted", "", piece.markdown, node))
+                self._append(Block("unquoted", "", piece.source, node))
                 continue
             level = _HEADINGS.get(owner.tag, 0) if kind == "heading" else 0
             place = node if kind in {"paragraph", "item-rest"} else owner
-            self._append(Block(kind, piece.text, piece.markdown, place, level, piece.link_chars))
+            self._append(Block(kind, piece.text, piece.source, place, level, piece.link_chars))
             if kind == "item":
                 kind = "item-rest"
                 self._kinds[-1] = (kind, owner)
@@ -414,7 +429,7 @@ def _is_separate_sibling(node: etree._Element) -> bool:
 
 
 def _has_readable_content(node: etree._Element) -> bool:
-    """Whether to read an element that is usually skipped: a shadow root, a button as heading."""
+    """Whether to read an element that is usually skipped: a shadow root, a button as a heading."""
     if node.tag == "template":
         return node.get("shadowrootmode") in {"open", "closed"}
     if node.tag == "button":
@@ -445,19 +460,18 @@ def image_markdown(image: etree._Element, base: str) -> str:
 
 def _is_mark(node: etree._Element) -> bool:
     """Whether an element is a reference number, edit link, permalink, skip link or icon."""
-    names = (node.get("class") or "").split()
-    if node.tag in {"i", "span"} and node.get("aria-hidden") == "true":
-        named = any(word in name for name in names for word in ("icon", "symbol"))
-        if named and _ICON.fullmatch(raw_text(node).strip()):
-            return True
-    if node.tag == "i":
+    tag, names = node.tag, (node.get("class") or "").split()
+    if tag != "sup" and not names:
         return False
-    if node.tag == "span":
-        return "mw-editsection" in names
-    if node.tag == "a":
+    if tag == "a":
         if (node.get("href") or "").startswith("#") and "skip" in (node.get("class") or "").lower():
             return True
         return not _PERMALINKS.isdisjoint(names) and len(raw_text(node).strip()) <= 2
+    if tag != "sup":
+        named = any(word in name for name in names for word in ("icon", "symbol"))
+        is_icon = named and node.get("aria-hidden") == "true"
+        is_icon = is_icon and _ICON.fullmatch(raw_text(node).strip()) is not None
+        return is_icon or (tag == "span" and "mw-editsection" in names)
     if not _REFERENCE.fullmatch(raw_text(node)):
         return False
     link = next(node.iterdescendants("a"), None)

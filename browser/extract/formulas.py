@@ -21,12 +21,13 @@ _IMAGE_CLASSES = ("math", "latex", "tex")
 _ANNOTATIONS = ("annotation", "annotation-xml")
 # Parts of TeX that are not displayed: commands (`\name`) and the names of environments.
 _TEX_COMMAND = re.compile(r"\\(?:(?:begin|end)\{[^}]*\}?|[^\W\d_]*)")
-# How MathML elements with this number of parts are written on one line.
+# How to write MathML elements with this number of parts on one line.
 _ONE_LINE_FORMS = {
     ("msup", 2): "{}^{}", ("msub", 2): "{}_{}", ("mover", 2): "{}^{}", ("munder", 2): "{}_{}",
     ("mfrac", 2): "{}/{}", ("msubsup", 3): "{}_{}^{}", ("munderover", 3): "{}_{}^{}",
 }  # fmt: skip
-# Up to this share of the TeX's letters may be missing from the displayed formula, such as spacing.
+# Up to this share of the TeX's letters, such as those for spacing, may be missing from the
+# displayed formula.
 _INVISIBLE_SHARE = 0.2
 _MAX_FORMULA_CHARS = 4_000
 _MAX_DEPTH = 60
@@ -35,6 +36,8 @@ _MAX_DEPTH = 60
 def formula_of(node: etree._Element) -> str | None:
     """Return the formula in an element, surrounded by spaces; None if there is none."""
     classes = (node.get("class") or "").split()
+    if node.tag == "span" and not classes:
+        return None
     if node.tag == "img":
         alt = node.get("alt") or ""
         named = any(word in name.lower() for name in classes for word in _IMAGE_CLASSES)

@@ -1,4 +1,4 @@
-"""Removes invisible text from a page: text that markup, styles or colours hide."""
+"""Removes text from a page that markup, styles or colours make invisible."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ import itertools
 import re
 from colorsys import hls_to_rgb
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from lxml import etree
-
-from browser.extract.css import Cascade, parse_sheet
+from browser.extract.css import Cascade, names_in_selectors, parse_sheet
 from browser.extract.formulas import is_formula_source
 from browser.extract.tree import FOLDED_MARK, finder, raw_text, remove
 from browser.extract.weighing import (
@@ -23,7 +21,9 @@ from browser.extract.weighing import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
+
+    from lxml import etree
 
     from browser.extract.css import Declarations, Rule
     from browser.extract.weighing import Scale
@@ -109,8 +109,8 @@ _FONT_SIZE = re.compile(r"(?:^|\s)(\d*\.?\d+(?:px|pt|em|rem|%)?)(?:/|\s)")
 _MIN_READABLE_PIXELS = 2.0
 _UNREADABLE_SHARE = 0.1
 _MAX_SPECK_PIXELS = 1.0
-# Offsets that move an element out of any window: to the left or top in pixels and per cent, and to
-# the right in pixels.
+# Offsets that move an element out of any window: to the left or top, in pixels and in per cent; and
+# to the right, in pixels.
 _FAR_PIXELS = 500.0
 _FAR_PERCENT = 100.0
 _FAR_RIGHT_PIXELS = 5_000.0
@@ -219,14 +219,15 @@ def _is_unreadable(size: str) -> bool:
     return pixels is not None and pixels < _MIN_READABLE_PIXELS
 
 
-# How many elements around a hidden one are searched for another, so that text counts once.
+# How many ancestors of a hidden element are checked for being hidden, too, so that its text is
+# counted once.
 _MAX_NESTED = 64
 _HIDING_CLASSES = frozenset(
-    """sr-only visually-hidden visuallyhidden screen-reader-text screen-reader-only screenreader
-    a11y-hidden u-hidden-visually element-invisible offscreen off-screen sronly vh
-    screenreader-only hidden-visually""".split()
+    """.sr-only .visually-hidden .visuallyhidden .screen-reader-text .screen-reader-only
+    .screenreader .a11y-hidden .u-hidden-visually .element-invisible .offscreen .off-screen .sronly
+    .vh .screenreader-only .hidden-visually""".split()
 )
-# Elements that have no text to hide.
+# Elements without text that could be hidden.
 _TEXTLESS_TAGS = frozenset(
     """head title meta link base script style br hr img source svg path use g rect circle polygon
     input option iframe noscript col""".split()
@@ -238,11 +239,10 @@ _find_marked = finder(
     "//font[@color]",
 )
 _find_disclosure_buttons = finder("//@aria-controls/..")
-_find_names: Callable[[etree._Element], Any] = etree.XPath("//@class|//@id", smart_strings=False)
 _BACKGROUNDS = ("background-color", "background", "background-image")
 _HEADING_TAGS = frozenset("h1 h2 h3 h4 h5 h6 dt".split())
 _HEAVY_ATTRIBUTE = "data-heavy"
-# Because of these attributes, an element may be taken for hidden or for a paywall.
+# Attributes that may make an element look hidden, or like a paywall.
 _HIDING_ATTRIBUTES = ("hidden", "style", "class", "id", "aria-hidden", _HEAVY_ATTRIBUTE)
 
 
@@ -250,12 +250,16 @@ def strip_hidden(root: etree._Element, scale: Scale | None = None) -> list[etree
     """Remove elements that the page's markup or its own styles make invisible.
 
     This covers `hidden`, closed dialogs and popovers, and classes for screen readers; in style
-    attributes and style elements, also display, visibility, opacity, size, colour, position and
-    clipping. External style sheets are not fetched. With a `scale`, elements that contain the
-    page's body are kept and returned, because a script would show them.
+    attributes and style elements, it also covers display, visibility, opacity, size, colour,
+    position and clipping. External style sheets are not fetched. With a `scale`, elements that
+    contain the page's body are kept and returned, because a script would show them.
     """
-    rules = _own_rules(root)
-    cascade = Cascade(rules, _hiding_rules(rules))
+    names = {
+        element: names_in_selectors(element.tag, element.get("class"), element.get("id"))
+        for element in itertools.chain(root.iterancestors(), root.iter())
+    }
+    rules = _own_rules(root, frozenset().union(*set(names.values())))
+    cascade = Cascade(names, rules, _hiding_rules(rules))
     finder = _Finder(root, cascade)
     panels = {o.get("aria-controls") for o in _find_disclosure_buttons(root) if _opens_content(o)}
     groups: dict[str, list[_Hidden]] = {}
@@ -279,20 +283,21 @@ def strip_hidden(root: etree._Element, scale: Scale | None = None) -> list[etree
 def _possibly_hidden_elements(root: etree._Element, cascade: Cascade) -> Iterator[etree._Element]:
     """The elements that an attribute, a class or a rule may hide, in page order."""
     marked = set(_find_marked(root))
+    kinds = set(cascade.names.values())
+    hidden = {names for names in kinds if not _HIDING_CLASSES.isdisjoint(names)}
+    suspicious = {names for names in kinds if cascade.may_hide_some(names)}
     for element in root.iter():
+        names = cascade.names[element]
         if element.tag not in _TEXTLESS_TAGS and (
-            element in marked or _has_hiding_class(element) or cascade.may_hide(element)
+            element in marked
+            or names in hidden
+            or (names in suspicious and cascade.may_hide(element))
         ):
             yield element
 
 
-def _has_hiding_class(element: etree._Element) -> bool:
-    classes = element.get("class")
-    return classes is not None and not _HIDING_CLASSES.isdisjoint(classes.split())
-
-
 def _opens_content(element: etree._Element) -> bool:
-    """Whether an opener opens a panel with content: a button in a heading, or a tab."""
+    """Whether an opener (a button in a heading, or a tab) opens a panel with content."""
     parent = element.getparent()
     named = parent is not None and parent.tag in _HEADING_TAGS
     return named or element.get("role") == "tab"
@@ -321,10 +326,10 @@ def _is_heavy(group: list[_Hidden], scale: Scale) -> bool:
 def _restore_hidden_body(
     root: etree._Element, heavy: list[list[_Hidden]], finder: _Finder, scale: Scale
 ) -> list[etree._Element]:
-    """Keep the large hidden groups (`heavy`) that contain the page's body; remove the others."""
+    """Keep those large hidden groups (`heavy`) that contain the page's body; remove the others."""
     chars = [prose_chars([found.element for found in group]) for group in heavy]
     may_hide_body = bool(heavy) and not _shows_article(root, heavy, scale.prose - max(chars))
-    for found in itertools.chain(*heavy):  # as a script would, so that `extract_article` sees them
+    for found in itertools.chain(*heavy):  # shown, so that `extract_article` sees them
         _remove_hiding_attributes(found.element)
     kept: list[etree._Element] = []
     for group, size in zip(heavy, chars, strict=True):
@@ -354,16 +359,11 @@ def _shows_article(root: etree._Element, heavy: list[list[_Hidden]], shown: int)
     return len(extract_article(visible, fast=True)) > MAX_TEASER_CHARS
 
 
-def _own_rules(root: etree._Element) -> list[Rule]:
-    styles = [s for s in root.iter("style") if "print" not in (s.get("media") or "")]
-    sheets = list(filter(None, map(raw_text, styles)))
-    names: set[str] = set()
-    for value in set(_find_names(root)) if sheets else ():
-        names.update(f".{name}" for name in value.split())
-        names.add(f"#{value}")
+def _own_rules(root: etree._Element, names: frozenset[str]) -> list[Rule]:
     rules: list[Rule] = []
-    for sheet in sheets:
-        rules.extend(parse_sheet(sheet, names, len(rules)))
+    for style in root.iter("style"):
+        if "print" not in (style.get("media") or ""):
+            rules.extend(parse_sheet(raw_text(style), names, len(rules)))
     return rules
 
 
@@ -387,15 +387,6 @@ def _hiding_rules(rules: list[Rule]) -> list[Rule]:
 
 def _background_value(declared: Declarations) -> str:
     return " ".join(declared[name] for name in _BACKGROUNDS if name in declared)
-
-
-def _is_hidden_by_markup(element: etree._Element) -> bool:
-    return (
-        element.get("hidden") is not None
-        or (element.tag == "dialog" and element.get("open") is None)
-        or element.get("popover") is not None
-        or _has_hiding_class(element)
-    )
 
 
 class _Hidden(NamedTuple):
@@ -430,7 +421,13 @@ class _Finder:
         if id(declared) not in self._verdicts:
             self._verdicts[id(declared)] = _hides(declared), _hides_own_text(declared)
         hides, hides_text = self._verdicts[id(declared)]
-        if hides or _is_hidden_by_markup(element):
+        if (
+            hides
+            or element.get("hidden") is not None
+            or (element.tag == "dialog" and element.get("open") is None)
+            or element.get("popover") is not None
+            or not _HIDING_CLASSES.isdisjoint(self._cascade.names[element])
+        ):
             return None if is_formula_source(element) else _Hidden(element, True, declared)
         is_hidden = hides_text or self._is_camouflaged(element, declared)
         return _Hidden(element, False, declared) if is_hidden else None

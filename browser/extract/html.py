@@ -1,9 +1,9 @@
 """Turns an HTML page into a Document: its metadata, and the blocks that are its content.
 
-An article's content is what trafilatura finds: that text is looked up among the page's blocks, so
-that headings, lists, tables, links and code stay as they are on the page. The few steps after that
-depend only on the shape of blocks, so they work in any language. Each step that leaves something
-out weighs it first (`weighing`).
+An article's content is the text that trafilatura finds. That text is looked up among the page's
+blocks, so that headings, lists, tables, links and code stay as they are on the page. The few steps
+after that depend only on the shape of blocks, so they work in any language. Each step that leaves
+something out weighs it first (`weighing`).
 
 The steps were chosen by nested five-fold cross-validation on 274 pages from three sets
 (`bench/article_steps.py`). F1 on the held-out folds, by each set's own measure, is .9692 / .974 /
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 # A block belongs to trafilatura's text if that contains this share of the block's sequences of four
 # words (values from .3 to .7 are equally good).
 _MATCH_SHARE = 0.5
-# A page that does not declare an article is treated as one only if the body has this share of its
-# words.
+# A page that does not declare an article is treated as one only if its body has this share of the
+# page's words.
 _ARTICLE_SHARE = 0.4
 # Limits for articles: the minimum number of words, and the maximum number of blocks and cost.
 # trafilatura takes seconds for an index and a minute for 1,000 nested links or tables. The highest
@@ -56,13 +56,13 @@ _MAX_COST = 400_000
 # Blocks between two kept blocks are also kept, up to this share of the kept words: anything longer
 # is a box of teasers. This lowers F1 by .0005, but keeps lists within an article.
 _GAP_SHARE = 0.3
-# Maximum paragraphs of a summary between headline and body, and maximum lines of the introduction
+# Maximum number of summary paragraphs between headline and body, and of lines in the introduction
 # on a page that does not declare an article (.0058).
 _MAX_SUMMARY_PARAGRAPHS = 3
 _MAX_INTRODUCTION_LINES = 30
 # A line in which links have a larger share of the characters is navigation (.0010).
 _LINK_SHARE = 0.8
-# Maximum words in a line with author and date (.0014), and in a label.
+# Maximum number of words in a line with author and date (.0014), and in a label.
 _MAX_BYLINE_WORDS = 25
 _MAX_LABEL_WORDS = 2
 # A listing has more than this many headings.
@@ -81,7 +81,7 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
     """Extract a page's content as a user sees it, and its metadata.
 
     If `html` is bytes, it is decoded as in browsers (`content_type` is the header). Hidden text,
-    navigation, cookie bars and footers are left out; of an article, only the body is kept.
+    navigation, cookie bars and footers are left out; for an article, only the body is kept.
     `Document.notes` lists what could not be read. Raises ExtractError if the input contains no
     element.
     """
@@ -98,13 +98,13 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
     if pdf := embedded_pdf(root, base):
         notes += (f"it shows a PDF, which was not read: {pdf}",)
     all_blocks = walk(root, base, scale)
-    if not all_blocks:  # nothing is visible, not even navigation: scripts fade in the page
+    if not all_blocks:  # nothing is visible, not even navigation: scripts make the page visible
         root = parse_page(html, content_type)[0]
         all_blocks, shown_late = walk(root, base, scale), [root] if raw_text(root).strip() else []
     quoted = [block for block in all_blocks if block.kind != "unquoted"]
     blocks = content_blocks(quoted, root, meta, scale)
     if late := _late_blocks(blocks, shown_late) if shown_late else []:
-        late[0].folded = True  # marks where the late blocks begin
+        late[0].folded = True  # marks the beginning of the late blocks
         scale.keep_hidden(sum(block.words for block in late))
     text = render_text(blocks)
     scale.finish(text)
@@ -146,7 +146,10 @@ def _late_blocks(blocks: list[Block], parts: list[etree._Element]) -> list[Block
 
 
 def _language(declared: str | None, text: str) -> str | None:
-    """The declared language; the text's language if none is declared or a template says English."""
+    """Return the declared language or, if none or English is declared, the language of the text.
+
+    Many templates declare English, whatever the language of the page.
+    """
     if declared and not declared.lower().startswith("en"):
         return declared
     detected = language_of(text)
@@ -194,7 +197,7 @@ def _choose(
     root: etree._Element,
     meta: Metadata,
 ) -> tuple[list[Block], list[Block]]:
-    """Return the content blocks, and the dropped blocks that are neither labels nor titles."""
+    """Return the content blocks, and those dropped blocks that are neither labels nor titles."""
     is_large = len(content) > _MAX_BLOCKS
     may_have_items = meta.is_thread or not (meta.is_article or is_large)
     if may_have_items and (items := read_items(content)):
@@ -248,7 +251,7 @@ def _framed_content(
 
 
 def _parsing_cost(root: etree._Element) -> int:
-    """Estimate trafilatura's cost: how many times it visits an element of the tree.
+    """Estimate trafilatura's cost, that is, how many times it visits an element of the tree.
 
     This is the sum of all depths; a link counts once for each element inside it, because its text
     is read each time.
@@ -296,9 +299,9 @@ class _Body:
     def choose(self, root: etree._Element) -> list[Block]:
         """Select the blocks that trafilatura finds, then correct its selection.
 
-        If its fast mode finds little of the page (as on 14 of 204 pages), its slower modes are
-        used. On both halves of four sets, F1 differs by less than .0001 from always using the
-        slower modes.
+        If trafilatura's fast mode finds little of the page (as on 14 of 204 pages), its slower
+        modes are used. On both halves of four sets, F1 differs by less than .0001 from always using
+        the slower modes.
         """
         kept = self._blocks_in(extract_article(root, precise=True, fast=True))
         if self._kept_prose_share(kept) < MAJORITY:
@@ -320,7 +323,7 @@ class _Body:
         return [block for block, keep in zip(self._blocks, kept, strict=True) if keep]
 
     def head(self) -> list[Block]:
-        """The headline, and the lines with the author or date, which the Document contains."""
+        """The headline and the lines with the author or date, which are fields of the Document."""
         rows = enumerate(self._blocks)
         return [block for n, block in rows if self._is_title(block) or self._is_byline(n)]
 
@@ -398,7 +401,7 @@ class _Body:
         self._keep_edges(kept)
 
     def _keep_edges(self, kept: list[bool]) -> None:
-        """Keep blocks next to the first and last paragraphs and in the same element.
+        """Keep blocks that are next to the first or last paragraph and in the same element.
 
         These are short lines, formulas, addresses and facts, which trafilatura misses.
         """
@@ -414,8 +417,8 @@ class _Body:
         """Keep code, and lists and tables among the paragraphs, if a page declares no article.
 
         Examples are a recipe's ingredients, the versions in a changelog and the stages of a walk,
-        which trafilatura drops if their lines are short. The same goes for short lines in a box
-        without links, such as `Prep time 15 mins`. Code is kept wherever it is.
+        which trafilatura drops if their lines are short. Short lines in a box without links, such
+        as `Prep time 15 mins`, are kept, too. Code is kept wherever it is.
         """
         prose = [n for n, keep in enumerate(kept) if keep and self._prose[n]]
         homes = {_container(self._blocks[n]) for n in prose if self._blocks[n].kind == "paragraph"}
@@ -499,7 +502,7 @@ def _is_caption(block: Block) -> bool:
 
 
 def _is_labelled(block: Block) -> bool:
-    """Whether an item is a name with its value: `Age: 200`."""
+    """Whether an item consists of a name and its value: `Age: 200`."""
     name, colon, value = block.text.partition(": ")
     return block.kind == "item" and bool(colon and value) and count_words(name) <= _MAX_LABEL_WORDS
 

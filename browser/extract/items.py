@@ -1,8 +1,9 @@
 """Finds a page's repeated items: posts in a thread, entries in a listing, products in a shop.
 
-They are recognised only by structure, whatever software the site uses: elements with the same name
-that contain most of the page. If each has an author and most have prose, they are posts, and each
-is shown in full under its author and date; if each has a link as its title, they are entries.
+They are recognised only by structure, whatever software the site uses: they are elements with the
+same name that together contain most of the page. If each has an author and most have prose, they
+are posts, and each is shown in full under its author and date; if each has a link as its title,
+they are entries.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _TYPICAL_SHARE = 0.8
 _REPEATED_SHARE = 1 / 3
 # Maximum number of element groups to examine, those with the most text first.
 _MAX_GROUPS = 12
-# The title of an entry is one of this many first lines.
+# An entry's title is among its first lines, up to this many.
 _TITLE_LINES = 3
 _MAX_NAME_CHARS = 40
 _MAX_META_WORDS = 25
@@ -44,7 +45,7 @@ _LINE_KINDS = frozenset("paragraph heading item item-rest term detail caption".s
 _DIGITS = re.compile(r"\d+")
 _AUTHOR_NAMES = re.compile(r"author|user|poster|byline|member|nick|^fn$", re.IGNORECASE)
 _PERSON_URL = re.compile(r"(?:user|member|profil|author|people|account)|/u/|/@", re.IGNORECASE)
-_MIN_NAME_CHARS = 2  # a single character replaces a picture
+_MIN_NAME_CHARS = 2  # a single character is a substitute for a picture
 _BEFORE_NAMES = frozenset(("by", "von", "par", "por", "posted by", "written by"))
 _NUMERIC_DAY = re.compile(r"\b(\d{1,2})([-/])(\d{1,2})\2((?:19|20)\d\d)\b")
 _MONTHS = 12
@@ -97,9 +98,10 @@ def _groups(blocks: Sequence[Block]) -> list[list[_Item]]:
 
 
 def _names(element: etree._Element) -> Iterator[tuple[object, ...]]:
-    """The names that items of one kind share: the id without its number, first class, and parent.
+    """The names that items of one kind share: id without number, first class, and parent.
 
-    Siblings share their parent even if some have a class of their own, such as the topic starter's.
+    Siblings share a parent even if some have an additional class, such as that of the topic
+    starter.
     """
     identifier, classes = element.get("id") or "", (element.get("class") or "").split()
     if _DIGITS.search(identifier):
@@ -112,15 +114,21 @@ def _names(element: etree._Element) -> Iterator[tuple[object, ...]]:
 
 def _is_thread(group: list[_Item]) -> bool:
     for item in group:
-        item.author, item.date = _author(item.element), _date(item)
-    _read_numeric_days(group)
+        item.author = _author(item.element)
     signed = [item for item in group if item.author]
     spoken = sum(any(block.is_prose for block in item.blocks) for item in signed)
-    dated = sum(bool(item.date) for item in signed)
-    least = _MIN_POSTS if dated >= _TYPICAL_SHARE * len(group) else _MIN_UNDATED_POSTS
-    enough = len(signed) >= max(least, _TYPICAL_SHARE * len(group))
-    # If everything has the same author, it is a page with sections.
-    return enough and spoken >= MAJORITY * len(group) and len({item.author for item in signed}) > 1
+    least = _TYPICAL_SHARE * len(group)
+    # If all items have the same author, they are sections of a page.
+    if (
+        len(signed) < least
+        or spoken < MAJORITY * len(group)
+        or len({item.author for item in signed}) < _MIN_POSTS
+    ):
+        return False
+    for item in group:
+        item.date = _date(item)
+    _read_numeric_days(group)
+    return len(signed) >= _MIN_UNDATED_POSTS or sum(bool(item.date) for item in signed) >= least
 
 
 def _author(element: etree._Element) -> str:

@@ -19,7 +19,7 @@ _NEXT_TEXT = re.compile(
     r"page suivante|suivante?|siguiente|próxima|avanti|volgende|次へ|下一页)\W*|[›»→>]{1,2}",
     re.IGNORECASE,
 )
-# A page with more links is an index, whose later links are not followed.
+# A page with more links is an index; its remaining links are not followed.
 MAX_LINKS = 2_000
 
 
@@ -44,7 +44,7 @@ def read_links(root: etree._Element, base: str) -> tuple[Link, ...]:
             image = next(element.iterdescendants("img"), None)
             alt = image.get("alt") if image is not None else None
             text = clean(" ".join((label or element.get("title") or alt or "").split()))
-        is_next = "next" in rel or _NEXT_TEXT.fullmatch(text) or _NEXT_TEXT.fullmatch(label)
+        is_next = "next" in rel or any(map(_NEXT_TEXT.fullmatch, filter(None, (text, label))))
         link = Link(url, text, "next" if is_next else " ".join(rel))
         known = found.setdefault(url, link)
         if (is_next and known.rel != "next") or (text and not known.text):
@@ -129,7 +129,7 @@ def _name(element: etree._Element, role: str, labels: dict[str | None, str]) -> 
     """The control's name; "" if it has none. A select's name includes its options."""
     wrapper = next(element.iterancestors("label"), None)
     label = None
-    if wrapper is not None:  # of a select's label, only the text before the options
+    if wrapper is not None:  # a select's label ends before the options
         label = wrapper.text if role == "select" else text_content(wrapper)
     visible = (
         text_content(element) if role in {"button", "tab"} else "",

@@ -145,7 +145,7 @@ _BYLINE_CLASSES = frozenset(
 _MAX_NAME_CHARS = 120
 # An e-mail or web address.
 _ADDRESS = re.compile(r"\S@\S+\.\S|www\.|\.(?:com|org|net)\b", re.IGNORECASE)
-# What separates the page's name from the site's name in a title.
+# Separators between the page's name and the site's name in a title.
 _SITE_SEPARATOR = re.compile(r"\s+[|–—·•»›:-]+\s+|:\s+")
 # `Article` alone is not in this list: encyclopedias and manuals also use it for their pages.
 _ARTICLE_TYPES = (
@@ -153,7 +153,8 @@ _ARTICLE_TYPES = (
 )  # fmt: skip
 _THREAD_TYPES = frozenset(("discussionforumposting", "qapage"))
 _LINE_PROPERTIES = ("recipeIngredient", "ingredients", "recipeInstructions")
-_find_lines = finder(*(f"//*[@itemprop='{name}']" for name in _LINE_PROPERTIES))
+# Searching by attribute takes a third of the time of searching by element.
+_find_lines = finder(*(f"//@itemprop[.='{name}']/.." for name in _LINE_PROPERTIES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +190,7 @@ def _declared_lines(root: etree._Element, nodes: Sequence[Node]) -> tuple[str, .
 
 
 def read_metadata(root: etree._Element, url: str, nodes: Sequence[Node]) -> Metadata:
-    """Read what a page declares in its JSON-LD `nodes`, its meta elements and its markup."""
+    """Read the metadata that a page declares in its JSON-LD `nodes`, meta elements and markup."""
     meta = read_meta(root)
     node: Node = next((n for kind in _MAIN_TYPES for n in nodes if kind in node_types(n)), {})
 
@@ -250,7 +251,7 @@ def find_doi(text: str) -> str:
 
 
 def read_publication(meta: Mapping[str, str]) -> Publication:
-    """Read where a work was published, from the `meta` elements of scholarly pages."""
+    """Read publication data from the `meta` elements of scholarly pages."""
 
     def first(*keys: str) -> str:
         return one_line(next((meta[key] for key in keys if key in meta), ""))
@@ -283,7 +284,8 @@ def read_title(root: etree._Element, *, declared: str | None) -> str:
     head = next(heads, None)
     head_title = text_content(head) if head is not None else ""
     heading = _heading(root, head_title)
-    # The title in the head contains the page's and the site's names, so it can confirm the others.
+    # The title in the head contains the names of the page and the site, so it can confirm the other
+    # candidates.
     if heading and heading in head_title and not (declared and declared in head_title):
         return heading
     if heading and declared and heading in declared:

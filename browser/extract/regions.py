@@ -39,13 +39,13 @@ _FRAME_WORDS = frozenset(
 _NEVER_FRAMES = frozenset("html body main article a h1 h2 h3 p".split())
 _NAME_ATTRIBUTES = ("class", "id", "data-component", "data-testid", "data-area", "data-module")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-# A box with at least this many rows with a name and a value is a fact box.
+# A box with at least this many name-value rows is a fact box.
 _MIN_FACT_ROWS = 2
 
 
 @dataclass(slots=True, eq=False)
 class Region:
-    """A subtree that looks like a frame by its `mark`: a tag or role (`hard`), or a class."""
+    """A subtree that its `mark` makes look like a frame: a tag or role (if `hard`), or a class."""
 
     node: etree._Element
     parent: Region | None
@@ -55,7 +55,7 @@ class Region:
 
     @property
     def group(self) -> Region | str:
-        """The group that it is weighed with: all regions with its mark, or only itself if hard."""
+        """The key under which its text is counted: the region itself if hard, or else its mark."""
         return self if self.hard else self.mark
 
 
@@ -78,9 +78,9 @@ class Regions:
         if node.tag in {"h1", "main"}:  # a region that contains one of these is content
             for region in self._open():
                 region.content = region.content or not region.hard
-        hard = _certain_frame_kind(node)
-        if mark := hard or _likely_frame_kind(node):
-            self.current = Region(node, self.current, mark, bool(hard))
+        mark, hard = _frame_kind(node)
+        if mark:
+            self.current = Region(node, self.current, mark, hard)
             self._nodes.setdefault(self.current.group, []).append(node)
 
     def leave(self, node: etree._Element) -> None:
@@ -89,7 +89,7 @@ class Regions:
             self.current = self.current.parent
 
     def count(self, chars: int, linked: int, *, is_prose: bool) -> None:
-        """Add a block's characters, of which `linked` are in links, to all open regions.
+        """Add a block's character counts (all, and those in links) to all open regions.
 
         Links are counted only for the page, as navigation and product lists are mostly links.
         """
@@ -102,7 +102,7 @@ class Regions:
             self._sums[group, True] += prose
 
     def frame_of(self, region: Region | None) -> etree._Element | None:
-        """The outermost element around a region if it is a frame; None if it is content."""
+        """The outermost frame element that contains a region; None if the region is content."""
         if region not in self._frames:
             frame, around = None, region
             while around is not None:
@@ -131,37 +131,37 @@ class Regions:
         return found
 
 
-def _certain_frame_kind(node: etree._Element) -> str:
-    if node.tag not in _FRAME_TAGS:
-        role = (node.get("role") or "").lower()
-        return role if role in _FRAME_ROLES else ""
-    parent = node.getparent()
-    if node.tag == "footer" and parent is not None and parent.tag == "blockquote":
-        return ""  # it names the source of the quotation
-    if node.tag == "aside" and (
-        not _NOTE_WORDS.isdisjoint(_words(_full_name(node))) or _is_fact_box(node)
-    ):
-        return ""
-    return node.tag
+def _frame_kind(node: etree._Element) -> tuple[str, bool]:
+    """The mark of a frame, and whether it is certain; ("", False) for content."""
+    tag, names = node.tag, node.keys()
+    if tag in _FRAME_TAGS:
+        parent = node.getparent()
+        # The footer of a quotation names its source.
+        is_source = tag == "footer" and parent is not None and parent.tag == "blockquote"
+        if not (is_source or (tag == "aside" and (_is_note(node) or _is_fact_box(node)))):
+            return tag, True
+    role = (node.get("role") or "").lower() if "role" in names else ""
+    if tag not in _FRAME_TAGS and role in _FRAME_ROLES:
+        return role, True
+    if tag in _NEVER_FRAMES:
+        return "", False
+    if tag == "header" or role == "banner":
+        inner = next(node.iterancestors("article", "main", "section"), None) is not None
+        return "" if inner else "header", False
+    return _frame_word(_full_name(node)) if names else "", False
+
+
+def _is_note(node: etree._Element) -> bool:
+    return not _NOTE_WORDS.isdisjoint(_words(_full_name(node)))
 
 
 def _is_fact_box(node: etree._Element) -> bool:
-    """Whether a box in an article has rows that consist of a name and a value."""
+    """Whether a box in an article consists of rows with a name and a value."""
     if next(node.iterancestors("article", "main"), None) is None:
         return False
     rows = [[cell.tag for cell in row if cell.tag in {"th", "td"}] for row in node.iter("tr")]
     terms = sum(1 for _ in node.iter("dt"))
     return max(rows.count(["th", "td"]), terms) >= _MIN_FACT_ROWS
-
-
-def _likely_frame_kind(node: etree._Element) -> str:
-    if node.tag in _NEVER_FRAMES:
-        return ""
-    if node.tag == "header" or node.get("role") == "banner":
-        inner = next(node.iterancestors("article", "main", "section"), None) is not None
-        return "" if inner else "header"
-    name = _full_name(node)
-    return _frame_word(name) if name else ""
 
 
 @functools.lru_cache(maxsize=8_192)
@@ -174,7 +174,7 @@ def _full_name(node: etree._Element) -> str:
 
     Where class names are generated, data attributes still have meaningful names.
     """
-    return " ".join(value for name in _NAME_ATTRIBUTES if (value := node.get(name)))
+    return " ".join([value for name in _NAME_ATTRIBUTES if (value := node.get(name))])
 
 
 def _words(name: str) -> Iterator[str]:

@@ -42,7 +42,7 @@ _JATS = re.compile(rb"<article\b[^>]*\b(?:article-type|dtd-version)=")
 _XHTML = re.compile(rb"<html[\s>]", re.IGNORECASE)
 _FEED = re.compile(rb"<(?:rss|feed|rdf:RDF)[\s>]")
 _XML = re.compile(rb"\s*<\?xml|\s*<[A-Za-z_][\w:.-]*(?:\s[^<>]*)?>")
-# The first line of a stored message, for files that nothing else identifies as e-mail.
+# The first line of a stored message, in files that nothing else identifies as e-mail.
 _MAIL = re.compile(
     rb"(?:return-path|received|delivered-to|message-id|mime-version|x-original-to):\s|From \S+@\S",
     re.IGNORECASE,
@@ -142,7 +142,8 @@ _WIDER_CODECS = {
     "x-user-defined": "cp1252", "iso-8859-8-i": "iso-8859-8", "utf-16le": "utf-16-le",
     "utf-16be": "utf-16-be",
 }  # fmt: skip
-# In UTF-16 markup, at least this share of every other byte is zero, and almost none of the rest.
+# In UTF-16 markup, at least this share of the bytes in even or in odd positions is zero, and almost
+# none of the others.
 _MIN_ZERO_SHARE = 0.4
 _MAX_STRAY_SHARE = 0.05
 _MIN_PAIRS = 4
@@ -157,7 +158,7 @@ def decode(body: bytes, content_type: str = "") -> str:
 
 
 def decode_noted(body: bytes, content_type: str = "") -> tuple[str, str]:
-    """Decode a page's bytes; also returns a note on any problem with them, usually "".
+    """Decode a page's bytes; also returns a note on any problem, or "" if there is none.
 
     A UTF-8 label is checked against the bytes, because it is the default of every editor.
     """

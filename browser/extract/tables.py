@@ -1,4 +1,4 @@
-"""A page's tables: distinguishes them from layout, reads their rows, and renders them as text."""
+"""A page's tables: tells them from layout tables, reads their rows, and renders them as text."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _has_header(node: etree._Element) -> bool:
 
 
 def is_name_value_table(node: etree._Element) -> bool:
-    """Whether each row is a name and its value, except for titles in a single cell."""
+    """Whether each row, except for titles in a single cell, is a name and its value."""
     rows = [[cell.tag for cell in _cells(row)] for row in node.iter("tr")]
     pairs = rows.count(["th", "td"])
     return pairs > 1 and all(len(row) < 2 or row == ["th", "td"] for row in rows)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from lxml import etree
     from markdown_it.rules_core import StateCore
 
-# Maximum characters, more than a book has; parsing them takes 1 to 2 s.
+# Maximum number of characters; a book has fewer, and parsing this many takes 1 to 2 s.
 _MAX_MARKDOWN_CHARS = 1_000_000
 # Unclosed brackets take quadratic time; long lists of links have a few thousand brackets.
 _MAX_BRACKETS = 10_000
@@ -70,7 +70,7 @@ def read_plain(text: str, url: str, name: str, *, kind: str = "text", note: str 
 
 
 def _read_markdown(text: str, url: str, name: str) -> Document:
-    """Read Markdown like its rendered page; front matter may provide title, author and date.
+    """Read Markdown as if it were rendered; front matter may provide title, author and date.
 
     The text has no markup except for headings, lists and tables; `markdown` is the file's content.
     A file above the limits is read as plain text, and the notes report this.
@@ -118,13 +118,13 @@ def _unwrap_paragraphs(state: StateCore) -> None:
 
 # Rows beyond this number are for calculation, not for reading.
 _MAX_ROWS = 20_000
-# Maximum characters. No table has such a row, but a line that consists of commas would exhaust
+# Maximum number of characters. No table has such a long row, but a line of commas would exhaust
 # memory.
 _MAX_LINE_CHARS = 1_000_000
 
 
 def _read_json(text: str, url: str, name: str) -> Document:
-    """Read JSON as `path: value` lines; broken JSON is read as text."""
+    """Read JSON as `path: value` lines; invalid JSON is read as text."""
     try:
         value = json.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError):
@@ -223,7 +223,7 @@ _MARKUP = re.compile(r"<[^<>]*>|\{\\[^{}]*\}")
 
 
 def _read_captions(text: str, url: str, name: str) -> Document:
-    """Read WebVTT or SubRip: what was said, by speaker and sentence, with the time of each."""
+    """Read WebVTT or SubRip: the spoken text, split by speaker and sentence, with times."""
     blocks: list[str] = []
     last = spoken = ""
     for cue in text_blocks(text).split("\n\n"):
@@ -251,7 +251,7 @@ def _read_captions(text: str, url: str, name: str) -> Document:
 
 
 def _read_xml(text: str, url: str, name: str) -> Document:
-    """Read any other XML: a paper like a page; otherwise the text of each element on one line."""
+    """Read other XML: papers like pages; for anything else, each element's text is one line."""
     root = _parse(text)
     if is_jats(root):
         return read_jats(root, url, name)

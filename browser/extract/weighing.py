@@ -1,9 +1,9 @@
 """Weighs what would be left out of a page, so that no step removes the page's body.
 
-The body is the one that the page declares (`articleBody` in JSON-LD), or else what trafilatura
-finds in a plain reading. A step that would remove a large part of the page checks here first; a
-note reports what was left out, or was kept although it looked hidden. Of 187 news pages and
-articles, 9 have a large hidden part, and 3 of these parts are the article.
+The body is the one that the page declares (`articleBody` in JSON-LD), or else the text that
+trafilatura finds. A step that would remove a large part of the page checks here first; a note
+reports what was left out, or was kept although it looked hidden. Of 187 news pages and articles, 9
+have a large hidden part, and 3 of these parts are the article.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ if TYPE_CHECKING:
 
 
 MAJORITY = 0.5
-"""A part with more than this share of the body is taken for the body; less is not enough."""
+"""A part that contains more than this share of the body is taken for the body."""
 MIN_WEIGHED_SHARE = 1 / 3
 """A part with more than this share of the page's prose is weighed before it is removed."""
 WHOLE_PAGE_SHARE = 0.9
-"""A part with more than this share of the prose is the page itself."""
+"""A part with more than this share of the prose is treated as the page itself."""
 MIN_BODY_CHARS = 500
 """In characters; anything shorter cannot be used as the body."""
 
 MAX_TEASER_CHARS = 1_500
-"""In characters; a page whose visible prose is longer than this shows its article."""
+"""In characters; a page with more visible prose than this shows its article."""
 HIDDEN_REASON = "hidden"
-"""The reason given for leaving out text that the user does not see."""
+"""The reason given when text that the user does not see is left out."""
 LEFT_OUT = "left out as "
 """The beginning of each note about what was left out."""
 OUTSIDE_CONTENT_REASON = "outside the main content"
-"""The reason given for leaving out blocks next to an article or a thread; always noted."""
+"""The reason given when blocks next to an article or a thread are left out; always noted."""
 MIN_NOTED_WORDS = 50
-"""In words; frames and hidden text are noted if they are longer: frames of 15 of 60 articles."""
+"""In words; longer frames and hidden text are noted. 15 of 60 articles have such a frame."""
 _REMEDY = "opening the page in the browser shows"
-# What a note calls a block.
+# How notes refer to some kinds of blocks; the other kinds keep their names.
 _NAMES = {"item": "list item", "item-rest": "list item", "code": "code block"}
 
 # Text in these elements is a link, part of a control, or invisible.
@@ -94,7 +94,7 @@ class Scale:
         return frozenset(word_runs(word_list(found)) if len(found) >= MIN_BODY_CHARS else ())
 
     def holds_body(self, parts: Iterable[etree._Element], share: float) -> bool:
-        """Whether parts with this share of the page's prose contain most of its body."""
+        """Whether `parts`, with this `share` of the page's prose, contain most of its body."""
         if not MIN_WEIGHED_SHARE < share <= WHOLE_PAGE_SHARE:
             return share > MIN_WEIGHED_SHARE
         body = self._declared or self._trafilatura_body
@@ -108,8 +108,8 @@ class Scale:
         return len(body & found) > MAJORITY * len(body)
 
     def keep_hidden(self, words: int) -> None:
-        """Note how many words of the body were kept although the page hides them."""
-        self.needs_scripts = f"its text is shown only by a script ({words} words)"
+        """Add a note on how many words of the body were kept although the page hides them."""
+        self.needs_scripts = f"its text appears only after a script has run ({words} words)"
         self.notes.append(f"the page hides its text until a script shows it: {words} words")
 
     def hide(self, parts: Iterable[etree._Element], *, heavy: bool = False) -> None:
@@ -128,7 +128,7 @@ class Scale:
             self._kinds[why][_NAMES.get(kind, kind)] += 1
 
     def finish(self, text: str) -> None:
-        """Note what was left out, if that is more than was kept or most of the declared body."""
+        """Add notes on what was left out; set `needs_scripts` if too much is hidden or missing."""
         kept = count_words(text)
         for why, words in self._words.items():
             if words > MIN_NOTED_WORDS or why == OUTSIDE_CONTENT_REASON:
@@ -140,24 +140,24 @@ class Scale:
                 )
         if self._heavy_words > max(kept, MIN_NOTED_WORDS):
             words = self._heavy_words
-            self.needs_scripts = f"more of the page is hidden than shown ({words} words)"
+            self.needs_scripts = f"the page hides more text than it shows ({words} words)"
         read = self._declared and self._declared.intersection(word_runs(word_list(text)))
         if len(read) < MAJORITY * len(self._declared):
             shown = round(self._declared_words * len(read) / len(self._declared))
             self.needs_scripts = (
-                f"it declares an article of {self._declared_words} words but shows {shown} of them"
+                f"the page declares an article of {self._declared_words} words but shows {shown}"
             )
             self.notes.append(self.needs_scripts)
 
 
 def prose_chars(parts: Iterable[etree._Element]) -> int:
-    """Return the number of characters of prose in elements: of long texts outside links."""
+    """Return the number of characters of prose in elements, that is, in long text outside links."""
     texts = _unlinked_texts(parts)
     return sum(len(text.strip()) for text in texts if len(text) >= _MIN_PROSE_CHARS)
 
 
 def _unlinked_texts(parts: Iterable[etree._Element]) -> Iterator[str]:
-    """The texts in elements that are outside links and controls."""
+    """The text nodes of elements, except those in links and controls."""
     for part in parts:
         if next(part.iterancestors(*_NO_PROSE_TAGS), None) is not None:
             continue

@@ -24,14 +24,13 @@ if TYPE_CHECKING:
 
     from browser.net.guard import Address
 
-# getaddrinfo blocks a thread until the name server answers. There are more threads than in
-# asyncio's default pool (CPU count + 4), so that a few names that
-# never resolve do not delay the others.
-_THREADS = 16
-# How long an answer is cached, in seconds: one page needs the same few names dozens of times.
+# getaddrinfo blocks a thread until the name server answers. This pool is larger than asyncio's
+# default (CPU count + 4), so that a few names that never resolve do not delay the others.
+_MAX_THREADS = 16
+# How long an answer is cached, in seconds: a page looks up the same few names dozens of times.
 _CACHE_S = 60.0
 _TIMEOUT_S = 10.0
-# RFC 8305: seconds until the next address is also tried.
+# RFC 8305: seconds before the next address is tried as well.
 _STAGGER_S = 0.25
 _CONNECT_TIMEOUT_S = 10.0
 # Bytes buffered from a stream before its sender has to wait.
@@ -44,7 +43,7 @@ class SystemResolver:
     """The operating system's resolver, with a short-lived cache; one request per name at a time."""
 
     def __init__(self) -> None:
-        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="resolve")
+        self._threads = ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="resolve")
         self._answers: dict[str, tuple[float, asyncio.Task[Sequence[Address]]]] = {}
 
     async def __call__(self, host: str) -> Sequence[Address]:

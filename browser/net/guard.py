@@ -238,7 +238,7 @@ class Guard:
         """Parse a URL; raises Refused if it breaks a rule that can be checked without DNS."""
         parsed = parse(url)
         if parsed is None or parsed.scheme not in WEB_SCHEMES | WEBSOCKET_SCHEMES:
-            raise Refused(f"not a web address: {url[:200]!r}", hint="Give a full http(s) URL.")
+            raise Refused(f"not a web address: {url[:200]!r}", hint="Use a full http(s) URL.")
         self.check(parsed.host, parsed.port)
         return parsed
 
@@ -258,10 +258,10 @@ class Guard:
             raise self._refuse(host, port, "a host name cannot have an empty part")
         if host.rstrip(".") in _BROWSER_SERVICES:
             raise Refused(
-                f"{host} is used only by the browser itself", hint="Pages do not need it."
+                f"{host} is used only by the browser itself", hint="Pages do not need this host."
             )
         if _any_matches(self._denied, host, port):
-            hint = "Remove it from --deny to reach it."
+            hint = f"Remove {host} from --deny to reach it."
             raise self._refuse(host, port, f"{host} is on the deny list", hint)
         if self._allowed and not _any_matches(self._allowed, host, port):
             raise self._refuse(
@@ -293,7 +293,7 @@ class Guard:
         self, host: str, port: int, found: tuple[Address, ...]
     ) -> tuple[Address, ...]:
         if port == self.own_port and any(a.is_loopback for a in found):
-            raise self._refuse(host, port, f"port {port} is the guard itself")
+            raise self._refuse(host, port, f"port {port} belongs to the guard itself")
         named, literal = self.is_named(host, port), _is_address(host)
 
         def permits(address: Address, kind: AddressKind) -> bool:

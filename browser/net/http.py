@@ -65,9 +65,9 @@ PAGE_HEADERS = {
 _API_HEADERS = {**_COMMON_HEADERS, "Accept": "application/json, */*;q=0.5"}
 
 MAX_BYTES = 24 * 1024 * 1024
-"""Maximum bytes of a body, raw and decoded. Articles are under 5 MB, long PDFs under 20 MB."""
+"""Maximum body size in bytes, raw and decoded. Articles are under 5 MB, long PDFs under 20 MB."""
 MAX_PER_HOST, MAX_OVERALL = 6, 48
-"""Maximum concurrent requests: to one host (as many as a browser makes), and in total."""
+"""Maximum number of concurrent requests: per host (as many as a browser makes), and in total."""
 # Chromium gives up after 20; legitimate redirect chains have at most four or five.
 _MAX_REDIRECTS = 10
 # Bad Gateway and Service Unavailable, which load balancers return while a server restarts.
@@ -150,8 +150,8 @@ class HttpClient:
         """Fetch `url` with `params` added to its query.
 
         Raises Refused, DeadlineExceeded (`deadline` in seconds covers redirects, retries and
-        the body), ConnectFailed, TooLarge, BadResponse. With a `pace`, waits for the host; with
-        `cached`, a cached page that is still fresh under RFC 9111 is not requested again.
+        the body), ConnectFailed, TooLarge, BadResponse. With a `pace`, this waits for the host;
+        with `cached`, a cached page that is still fresh under RFC 9111 is not requested again.
         """
         parsed = parse(url)
         if parsed is not None:

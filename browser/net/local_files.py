@@ -77,7 +77,7 @@ class LocalFiles:
                 return next((path for path in allowed if path.is_file()), allowed[0])
         raise Refused(
             f"{url} is outside the files and folders that you named",
-            hint="Give the file with --file or its folder with --corpus.",
+            hint="Pass the file with --file, or its folder with --corpus.",
         )
 
     def _candidates(self, path: str) -> Iterator[Path]:

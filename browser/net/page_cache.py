@@ -28,7 +28,7 @@ CACHE_AGE_EXTENSION: Final = "urchin.age"
 _LIFETIME_S = 30 * 24 * 3600
 _MAX_BYTES = 256 * 1024 * 1024
 _MAX_BODY_BYTES = 8 * 1024 * 1024
-_MAGIC = b"SQLite format 3\0"
+_SQLITE_MAGIC = b"SQLite format 3\0"
 _SENT_HEADERS = "urchin.headers"
 _PERSONAL_HEADERS = frozenset(("cookie", "authorization"))
 _FRESHNESS_DIRECTIVES = (
@@ -134,4 +134,4 @@ class _ExplicitCaching(httpx2.AsyncBaseTransport):
 
 def _is_database(path: Path) -> bool:
     with path.open("rb") as file:
-        return file.read(len(_MAGIC)) == _MAGIC
+        return file.read(len(_SQLITE_MAGIC)) == _SQLITE_MAGIC

@@ -38,8 +38,8 @@ def _is_never_named(_url: str) -> bool:
 class Polite:
     """An `HttpClient` for pages that obeys robots.txt and each host's pace.
 
-    Inside `pacing`, the pace is shared with other clients. Without `obey_robots`, robots.txt and
-    its crawl delays are ignored; this is for your own sites. An address that the user named
+    Inside `shared_pace`, the pace is shared with other clients. Without `obey_robots`, robots.txt
+    and its crawl delays are ignored; this is for your own sites. An address that the user named
     (`is_named`) is fetched anyway, as the user's own browser would do: robots.txt concerns pages
     that a crawler finds by itself. `remark` reports such a fetch.
     """
@@ -80,7 +80,7 @@ class Polite:
         return self._http
 
     async def wait_turn(self, url: str, deadline: float) -> None:
-        """Wait until a browser may load a page; `deadline` in seconds.
+        """Wait until a browser may load a page; `deadline` is in seconds.
 
         Raises Refused if robots.txt forbids it, ConnectFailed if the host cannot be reached, and
         DeadlineExceeded immediately if the host demands a longer pause.

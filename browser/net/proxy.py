@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from browser.net.guard import Guard
 
 
-# Maximum bytes of a request or response head; this is Chromium's limit.
+# Maximum size of a request or response head in bytes; this is Chromium's limit.
 _MAX_HEAD_BYTES = 256 * 1024
 _CHUNK_BYTES = 64 * 1024
 # Seconds that the other side of a tunnel has to finish after one side has ended.
 _HALF_CLOSED_TIMEOUT_S = 10.0
-# Maximum interim responses (1xx) before the final one. Servers send one or two, attackers any
-# number.
+# Maximum number of interim responses (1xx) before the final one. Servers send one or two; an
+# attacker may send any number.
 _MAX_INTERIM_RESPONSES = 16
 # RFC 9110, 7.6.1: these concern a single connection and are not forwarded.
 _HOP_BY_HOP = frozenset(

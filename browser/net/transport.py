@@ -194,8 +194,8 @@ async def _discard(response: httpx2.Response) -> None:
 async def read_body(response: httpx2.Response, limit: int) -> bytes:
     """Read and decode a body; the `limit` in bytes applies both before and after decoding.
 
-    For a truncated body, the part that was received is returned and the response's extensions
-    contain TRUNCATED. Raises TooLarge, and BadResponse for a broken or chained encoding (`gzip,
+    For a truncated body, the part that was received is returned, and the response's extensions
+    contain TRUNCATED_KEY. Raises TooLarge, and BadResponse for a broken or chained encoding (`gzip,
     gzip`): no legitimate server sends those, and each link multiplies the compression ratio.
     """
     names = response.headers.get("content-encoding", "").lower().split(",")

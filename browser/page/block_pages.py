@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from browser.types import Document
 
-# Maximum characters of the extracted text; an article about captchas is longer.
+# Maximum length of the extracted text, in characters; an article about captchas is longer.
 _MAX_BLOCK_PAGE_CHARS = 1_500
 _MAX_PAYWALL_CHARS = 4_000
 _MAX_NOTICE_CHARS = 500  # for a page that contains only a notice
@@ -113,7 +113,10 @@ def find_block_page(
 
 
 def is_bare_page(html: str, document: Document) -> bool:
-    """Whether a live page has little text and no form: a captcha in a form blocks no page."""
+    """Whether a live page has little text and no form.
+
+    A captcha inside a form does not block the page.
+    """
     return len(document.text) <= _MAX_BLOCK_PAGE_CHARS and _FIELD.search(html) is None
 
 

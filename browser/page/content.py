@@ -105,7 +105,7 @@ async def linked_data(target: Target) -> tuple[str, bytes] | None:
 
 
 def page_context(raw: dict[str, Any]) -> PageContext:
-    """Build a PageContext from the result of `context` in `js/rendered.js`; cleans its strings."""
+    """Build a PageContext from the result of `context` in `js/rendered.js`; clean its strings."""
     return PageContext(
         url=raw["url"],
         title=clean(raw["title"]),

@@ -32,7 +32,7 @@ LIST_SECONDS = 4.0  # for scrolling a list of options, out of an action's ten se
 _OPTION_ROLES = frozenset({"option", "menuitem", "menuitemradio", "menuitemcheckbox", "treeitem"})
 _SHOWN_KEYS = ("text", "reads", "beside")
 _CELL_KINDS = frozenset({"cell", "td"})
-_NOT_CONFIRMED = "and the dialog with the choices is still open: CLICK the button that confirms it"
+_NOT_CONFIRMED = "and the dialog with the choices is still open: CLICK its confirm button"
 _FIELD_NOT_VISIBLE = "but this field is not visible: the page may show another one in its place"
 _LEFT_PAGE = "it left the page, so its value could not be checked"
 
@@ -48,7 +48,8 @@ async def check_typed(
 ) -> str:
     """Check that a field contains the typed text and, with `replaced`, nothing else.
 
-    `instead` is the part that it replaced. Raises ActionError if the field accepted none of it.
+    `instead` is the part of the old content that the text replaced. Raises ActionError if the field
+    accepted none of it.
     """
     if before["kind"] in ARROW_KEY_ROLES:
         return await _check_stepped(driver, target, text)
@@ -104,7 +105,7 @@ async def _check_typed_in_drawn_field(
     replaced: bool,
     instead: str | None,
 ) -> str:
-    """Check what an editor or terminal that draws its text itself shows after typing."""
+    """After typing, check the text shown by an editor or terminal that draws its own text."""
     after = await _read_back(driver, target)
     if after is None or after["drawn"] is None:
         return _LEFT_PAGE
@@ -145,7 +146,7 @@ async def check_toggled(driver: PageDriver, target: Target, before: ControlState
         return ""
     on, word = after["on"]
     if on == "mixed":
-        return "but it is still mixed"
+        return "but its state is still “mixed”"
     return f"but it is still {word}" if on else f"but it is still not {word}"
 
 

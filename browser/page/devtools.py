@@ -62,18 +62,20 @@ async def request(tab: Tab, number: int, part: str | None = None) -> str:
     async with within(LOOK_SECONDS, "read the request"):
         made = await tab.page.requests()
         if not 1 <= number <= len(made):
-            raise ActionError(f"there is no request {number}", hint="The list shows their numbers.")
+            raise ActionError(
+                f"there is no request {number}", hint="The list of requests shows their numbers."
+            )
         chosen = made[number - 1]
         response = await chosen.response() if chosen.existing_response else None
         if part and part.startswith("response") and response is None:
-            raise ActionError(f"it has no response: {_status(chosen)}")
+            raise ActionError(f"the request has no response: {_status(chosen)}")
         if part == "request-body":
             return _shortened(chosen.post_data or "")
         if part == "response-body" and response is not None:
             try:
                 return _shortened((await response.body()).decode("utf-8", "replace"))
             except PlaywrightError as error:
-                raise ActionError("the browser no longer has its body") from error
+                raise ActionError("the browser no longer has the response's body") from error
         request_headers = _headers(await chosen.headers_array())
         response_headers = _headers(await response.headers_array()) if response else ""
     if part:

@@ -58,7 +58,7 @@ _CONSENT_FRAMES = (
 _UNKNOWN_OUTCOME_ERRORS = (BrowserGone, DeadlineExceeded, PageCrashed)
 
 AddressCheck = Callable[[str], Awaitable[None]]
-"""Raises Refused for an address that must not be reached."""
+"""Raises Refused for an address that is not allowed."""
 Perform = Callable[[], Awaitable[str | None]]
 """Performs an action; the string it returns is added to the line that describes the action."""
 

@@ -31,7 +31,7 @@ LIBRARY_FILES = (
 ).split()
 """The files in `js/`, in the order of their dependencies."""
 
-CONTEXT_LIMIT = 100_000  # maximum characters of a page's visible text or selection
+CONTEXT_LIMIT = 100_000  # maximum length of a page's visible text or selection, in characters
 _NAME = f"u{secrets.token_hex(8)}"
 _LATE_SYMBOL = f"Symbol.for('{_NAME}')"
 _MISSING = "urchin-library-missing"

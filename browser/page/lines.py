@@ -171,9 +171,11 @@ def match_refs(before: Sequence[PageLine], after: Sequence[PageLine]) -> dict[st
     lost = old_refs - new_refs
     if not lost or not new_refs - old_refs or len(before) + len(after) > MAX_COMPARED_LINES:
         return {}
-    views = _Compared(before), _Compared(after)
+    views = _ComparedLines(before), _ComparedLines(after)
     matched: dict[str, str] = {}
-    steps = SequenceMatcher(None, views[0].keys, views[1].keys, autojunk=False).get_opcodes()
+    steps = SequenceMatcher(
+        None, views[0].without_refs, views[1].without_refs, autojunk=False
+    ).get_opcodes()
     for tag, i1, i2, j1, j2 in steps:
         if tag not in ("equal", "replace") or i2 - i1 != j2 - j1:
             continue
@@ -185,25 +187,27 @@ def match_refs(before: Sequence[PageLine], after: Sequence[PageLine]) -> dict[st
     return matched
 
 
-class _Compared:
-    """A view's lines, for comparison: `keys` omits the refs, `said` omits the controls."""
+class _ComparedLines:
+    """A view's lines, for comparison: the lines without refs and without controls."""
 
     def __init__(self, lines: Sequence[PageLine]) -> None:
-        self.keys = [REF_PATTERN.sub("[", line.text) for line in lines]
-        self.said = [" ".join(_CONTROL.sub(" ", line.text).split()) for line in lines]
-        self.counts = Counter(self.keys)
+        self.without_refs = [REF_PATTERN.sub("[", line.text) for line in lines]
+        self.without_controls = [" ".join(_CONTROL.sub(" ", line.text).split()) for line in lines]
+        self.counts = Counter(self.without_refs)
         names = (" ".join(what.partition(" ")[2] for what in line.refs.values()) for line in lines)
-        self.named = [any(map(str.isalpha, name)) for name in names]
+        self.has_named_controls = [any(map(str.isalpha, name)) for name in names]
 
     def context(self, at: int) -> str:
         """The text of the closest line above that contains words."""
-        near = (self.said[n] for n in range(at - 1, max(-1, at - 1 - CONTEXT_LINES), -1))
-        return next((said for said in near if _WORD_CHARACTER_RE.search(said)), "")
+        near = (
+            self.without_controls[n] for n in range(at - 1, max(-1, at - 1 - CONTEXT_LINES), -1)
+        )
+        return next((text for text in near if _WORD_CHARACTER_RE.search(text)), "")
 
 
-def _have_same_content(before: _Compared, after: _Compared, i: int, j: int) -> bool:
+def _have_same_content(before: _ComparedLines, after: _ComparedLines, i: int, j: int) -> bool:
     """Whether two aligned lines are about the same thing; their numbers may differ."""
-    old, new = before.said[i], after.said[j]
+    old, new = before.without_controls[i], after.without_controls[j]
     if _WORD_CHARACTER_RE.search(old) or _WORD_CHARACTER_RE.search(new):
         begins = [
             found and found[0]
@@ -213,8 +217,8 @@ def _have_same_content(before: _Compared, after: _Compared, i: int, j: int) -> b
             return False
         if begins[0] is None and old != new:
             return False
-    is_unique = before.counts[before.keys[i]] == 1 == after.counts[after.keys[j]]
-    if is_unique and (_WORD_CHARACTER_RE.search(old) or before.named[i]):
+    is_unique = before.counts[before.without_refs[i]] == 1 == after.counts[after.without_refs[j]]
+    if is_unique and (_WORD_CHARACTER_RE.search(old) or before.has_named_controls[i]):
         return True
     # Controls without words, such as the days of a month, belong to the text above them.
     context = before.context(i)
@@ -497,7 +501,7 @@ def _own_prefix(base_url: str) -> str:
 
 
 def _link_target(url: str, name: str, base_url: str) -> str:
-    """Format a link's target if it is informative: it is on another site, or has no text."""
+    """Format a link's target if it leads to another site, or if the link has no text."""
     if url == "#" or (url.startswith(_own_prefix(base_url)) and not _is_weak_name(name)):
         return ""
     split = urlsplit(url)

@@ -142,7 +142,7 @@ class PageEvents:
             self._lines[line] = self._lines.get(line, 0) + 1
 
     def drain(self) -> tuple[str, ...]:
-        """Return what happened since the last call, one line each."""
+        """Return the events since the last call, as one line each."""
         for name, page in self._popups:
             self.add(f"new tab {name}: {page.url}" if name else "another new tab was closed")
         lines, self._lines = self._lines, {}
@@ -172,7 +172,7 @@ class PageEvents:
 
     @property
     def unanswered(self) -> str:
-        """The request that the last action sent and that has no response yet; "" if none."""
+        """A request from the last action that has no response yet; "" if there is none."""
         for request, started in self._unanswered.items():
             if started >= self._acted_at and (address := _address(request)) not in self._polled:
                 return f"{request.method} {urlsplit(address).path}"

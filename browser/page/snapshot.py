@@ -25,7 +25,7 @@ DEFAULT_BUDGET = 3_000
 MAX_BYTES = 8_000_000  # even without a budget, snapshots are cut at this size
 
 FOLD_COST = 21  # characters in a fold's line, such as `[x12: 34 more lines]`
-MIN_FOLDED = 3  # minimum lines to fold; 2 to 5 are equally good on 33 news pages
+MIN_FOLDED = 3  # minimum number of lines to fold; 2 to 5 are equally good on 33 news pages
 COVERED_LINES_HEADING = "(beneath it:)"
 # Weights, tuned on saved pages for the share of distinct words shown at the default budget.
 _HEADING_BONUS = 6.0
@@ -166,7 +166,7 @@ def _front_lines(lines: Sequence[PageLine]) -> list[int]:
 
 
 def _invisible_runs(lines: Sequence[PageLine], shown: Sequence[int]) -> set[int]:
-    """Return the indexes of invisible lines, if at least MIN_FOLDED are consecutive."""
+    """Return the indexes of invisible lines that form runs of at least MIN_FOLDED."""
     found: set[int] = set()
     run: list[int] = []
     for i in [*shown, None]:
@@ -186,7 +186,7 @@ def _pick_lines(
 
     The score of a line is the number of its words that no picked line shows, per character. Its
     relevance to the query is not divided by its length: this way, 58 of 60 expected items are shown
-    within 700 tokens, otherwise 52.
+    within 700 tokens, instead of 52.
     """
     vocabulary = [frozenset(words(line.text)) for line in lines]
     query_terms = content_words(query) if query else []
@@ -246,7 +246,7 @@ FIND_CHARS = 4_000  # about 1,000 tokens
 MAX_FOUND_LINES = 20  # if there are more matches, the search should be narrowed
 MAX_ROW_LINES = 6  # a repeated row of up to this many lines is shown in full
 _FIELD_ROLES = frozenset({"checkbox", "combobox", "select", "spinbutton", "switch", "textbox"})
-_MEASURES = re.compile(r"\d+×\d+(?: at -?\d+,-?\d+)?(?: in \d+×\d+)?")
+_SIZE_AND_POSITION = re.compile(r"\d+×\d+(?: at -?\d+,-?\d+)?(?: in \d+×\d+)?")
 """Matches the size and position of a control, which are not part of the page's text."""
 _CONTROL_MARKS = re.compile(r"\[(?:f\d+)?e\d+(?: \w+)?:? ?|\]")
 _NO_ADJACENT_DIGIT = r"(?!(?<=\d)\d)"  # only whole numbers match: 12 is not found in 1234
@@ -282,7 +282,7 @@ def find_lines(lines: list[PageLine], text: str) -> FindResult:
     numbers = [word for word in needle.split() if any(map(str.isdigit, word))]
     by_words = specific and any(
         set(query_terms) <= set(stems[i])
-        and all(_contains(_MEASURES.sub(" ", lines[i].text), word) for word in numbers)
+        and all(_contains(_SIZE_AND_POSITION.sub(" ", lines[i].text), word) for word in numbers)
         for i in ranked
     )
     chosen, formatted = _format_by_region(lines, hits)

@@ -51,15 +51,15 @@ if TYPE_CHECKING:
 
 DOWNLOAD_SECONDS = 50.0  # a call may take at most one minute
 FIRST_BYTE_SECONDS = 5.0  # some servers create the file only on request
-LOOK_AGAIN_SECONDS = 0.2  # between looks while waiting for a text; a look takes a quarter of this
-# Pixels past the middle of a drop target, in the direction of the drag; sortable lists insert
-# before or after it accordingly.
+LOOK_AGAIN_SECONDS = 0.2  # between looks while waiting for text; a look takes a quarter of this
+# Pixels past the middle of a drop target, in the direction of the drag; by this, sortable lists
+# decide whether to insert before or after it.
 DROP_OFFSET = 2
 MAX_RESULT_CHARS = 4_000  # of a script's result
 _CODE_FIELDS = frozenset({"text", "tel", "number"})
 """Types of fields that sites use for one-time codes, in addition to password fields."""
 _SUBMITTING_KEYS = frozenset({"Enter", "NumpadEnter", "Return"})
-_PRESSING_KEYS = _SUBMITTING_KEYS | {"Space"}
+_ACTIVATING_KEYS = _SUBMITTING_KEYS | {"Space"}
 """Keys that activate the focused button or link."""
 
 
@@ -89,7 +89,7 @@ class Tab:
 
     @property
     def events(self) -> PageEvents:
-        """What happened on the page: dialogs, downloads, requests, crashes."""
+        """The page's events: dialogs, downloads, requests, crashes."""
         return self.driver.events
 
     @property
@@ -173,7 +173,7 @@ class Tab:
 
     @property
     def links_shown(self) -> int:
-        """The number of links in the last snapshot, at least one."""
+        """The number of links in the last snapshot, but at least 1."""
         refs = self.driver.view.refs.values() if self.driver.view else ()
         return max(1, sum(text.startswith("link") for text in refs))
 
@@ -265,7 +265,7 @@ class Tab:
             return str(await injected.call(self.page.main_frame, "identified", dict(known)) or "")
 
     async def effect(self, ref: str | None, keys: str | None = None) -> str:
-        """Return which form is submitted by clicking `ref`, or pressing `keys` in it; "" if none.
+        """Describe the form that clicking `ref`, or pressing `keys` in it, submits; "" if none.
 
         Only the HTML is examined, because the effect of a script cannot be predicted. Without a
         ref, the keys go to the focused element. Raises RefError.
@@ -298,7 +298,7 @@ class Tab:
             return bool(await injected.call(self.page.main_frame, "submitsLogin", arguments))
 
     async def challenge(self) -> Challenge | None:
-        """Find the captcha on the page, for a solver; None if there is none of a known kind."""
+        """Find a captcha of a known kind on the page, for a solver; None if there is none."""
         return await challenges.find(self.driver)
 
     async def answer_challenge(self, token: str) -> str:
@@ -402,7 +402,7 @@ class Tab:
             if submit and await injected.call(target.frame, "sendsAway", target.element):
                 raise ActionError(
                     "not typed: the form sends the password to another site",
-                    hint="TYPE it without submit, then CLICK the button, which asks the user.",
+                    hint="TYPE it without submit, then CLICK the button; the user must approve.",
                 )
             self.driver.logins.add(target.frame.url)
             await user_input.fill(target, value, field)
@@ -441,7 +441,7 @@ class Tab:
                 await target.element.focus()
             frame, element = (target.frame, target.element) if target else (None, None)
             focus = await injected.call(frame or self.page.main_frame, "focusOf", element)
-            if focus["off"] and _PRESSING_KEYS & set(key_names):
+            if focus["off"] and _ACTIVATING_KEYS & set(key_names):
                 what = "it was not pressed" if target else f"{focus['line']} was not pressed"
                 raise ActionError(f"{what}: {focus['off']}", hint=user_input.DISABLED_HINT)
             await user_input.press(self.page, key_names)
@@ -479,7 +479,9 @@ class Tab:
 
         async def perform(target: Target) -> None:
             if to is None and not any(by) and not points:
-                raise ActionError("it has no target", hint="Give `to`, `dx` and `dy`, or a `path`.")
+                raise ActionError(
+                    "the drag has no target", hint="Set `to`, `dx` and `dy`, or `path`."
+                )
             x, y = start = await user_input.hit_point(target, at or (path[0] if path else None))
             if points and (box := await target.element.bounding_box()):
                 stops = [(box["x"] + across, box["y"] + down) for across, down in points]

@@ -39,7 +39,7 @@ RETRY_SECONDS = 0.05  # between checks of a covered element
 DRAG_STEPS = 10  # mouse moves; pages ignore a single jump
 DRAG_SECONDS = 2.5  # for the steps in between, out of an action's ten seconds
 DROP_SECONDS = 0.12  # some sortable lists poll the dragged element's position every 50 ms
-MAX_TYPED_CHARS = 120  # longer texts are inserted at once, without key events
+MAX_TYPED_CHARS = 120  # longer text is inserted at once, without key events
 KEYS_SECONDS = 3.0  # for typing key by key, out of an action's ten seconds; the rest is inserted
 KEYS_AT_ONCE = 8
 MAX_ARROW_PRESSES = 250  # arrow keys to set a slider, about 5 ms each
@@ -63,7 +63,7 @@ _WRONG_FORMAT = (
     "the value does not have the format that this field requires (2026-03-31, 13:45, #ff0000, 42)"
 )
 DISABLED_HINT = "Check what the page requires first."
-_FORMAT_HINT = "Give it in that format."
+_FORMAT_HINT = "Use the format that the field requires."
 # Phrases in Playwright's messages, with our reason and hint.
 _REASON_BY_MESSAGE = (
     ("element is not enabled", "it is disabled", DISABLED_HINT),
@@ -80,7 +80,7 @@ _NOT_PRESSED = "but nothing was pressed"
 
 
 class ClickOptions(TypedDict, total=False):
-    """How to click: which button, how many times, and `at` which point of the element.
+    """How to click: with which button, how many times, and at which point of the element (`at`).
 
     `hold` lists the modifier keys to hold down; the button is held for `seconds` (a long press).
     """
@@ -137,7 +137,7 @@ async def click(target: Target, **options: Unpack[ClickOptions]) -> str:
 async def _aimed_point(target: Target, hit: dict[str, Any]) -> tuple[float, float, str]:
     """Find the current position of the target point, in CSS pixels of the main viewport.
 
-    Also returns what covers it now, if that is known.
+    Also returns a description of the element that covers it now, if known.
     """
     if target.frame == target.page.main_frame:
         point = await injected.call(target.frame, "aimedPoint")
@@ -335,7 +335,7 @@ async def _press_cell(target: Target, times: int = 1) -> None:
     """Click a sheet's cell to select it, twice to open it; raises ActionError if that fails."""
     problem = await click(target, count=times)
     if problem.startswith(_NOT_PRESSED):  # otherwise, the keys show whether it was selected
-        raise ActionError(f"not typed: the cell was to be clicked, {problem}")
+        raise ActionError(f"not typed: clicked the cell, {problem}")
     with suppress(PlaywrightError):  # the click may have led to another page
         await target.frame.evaluate(_FOCUS_SCRIPT, FOCUS_MS)
 
@@ -369,7 +369,7 @@ async def _step_to(target: Target, text: str, before: ControlState) -> None:
     except ValueError:  # a word, such as PM or May
         if before["kind"] == "slider":
             raise ActionError(
-                f"{text!r} is not a number", hint="Give the value as a number."
+                f"{text!r} is not a number", hint="Use a number as the value."
             ) from None
         await keyboard.type(text)
         return
@@ -388,7 +388,7 @@ async def _step_to(target: Target, text: str, before: ControlState) -> None:
 
 
 async def _press_towards(target: Target, wanted: float) -> None:
-    """Press arrow keys until `aria-valuenow` is the wanted value, or as close as possible."""
+    """Press arrow keys until `aria-valuenow` is `wanted`, or as close to it as possible."""
     keyboard, left = target.page.keyboard, MAX_ARROW_PRESSES
     now: float | None = (await control_state(target))["number"]
     up, down = "ArrowUp", "ArrowDown"
@@ -478,7 +478,7 @@ async def select_text(frame: Frame, text: str, element: ElementHandle | None = N
     arguments = {"text": text, "element": element}
     ends: dict[str, Any] | None = await injected.call(frame, "textEnds", arguments)
     if ends is None:
-        hint = "FIND it, and give its exact text."
+        hint = "FIND the text, and use its exact wording."
         raise ActionError(f"{text!r} is not on the page", hint=hint)
     left, top = 0.0, 0.0  # the frame's position in the main viewport
     if frame.parent_frame is not None:

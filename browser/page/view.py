@@ -201,7 +201,7 @@ class Frames:
         return [self._page.main_frame, *shown]
 
     async def lines_with_text(self, text: str) -> tuple[list[PageLine], bool]:
-        """Find lines with a text on a page that is too large for one walk, including its frames.
+        """Find lines that contain `text` on a page too large for one walk, including its frames.
 
         Returns the lines, and whether the entire page was searched.
         """

@@ -99,7 +99,7 @@ def run_in_background(coroutine: Coroutine[Any, Any, object]) -> None:
     task.add_done_callback(_BACKGROUND.discard)
 
 
-_SMALLEST_FRAMES = {"format": "jpeg", "quality": 1, "maxWidth": 16, "maxHeight": 16}
+_SMALLEST_SCREENCAST = {"format": "jpeg", "quality": 1, "maxWidth": 16, "maxHeight": 16}
 
 
 @asynccontextmanager
@@ -109,7 +109,7 @@ async def keep_rendering(page: Page) -> AsyncIterator[None]:
     Chrome draws tabs that are being recorded, so this starts the smallest possible screencast.
     """
     session = await page.context.new_cdp_session(page)
-    await session.send("Page.startScreencast", _SMALLEST_FRAMES)
+    await session.send("Page.startScreencast", _SMALLEST_SCREENCAST)
     try:
         yield
     finally:

@@ -51,8 +51,8 @@ _SKIPPED_SEGMENTS = frozenset(
     """login log-in logout log-out signin sign-in signup sign-up signout sign-out register cart
     checkout account wp-admin wp-json wp-login cdn-cgi feed""".split()
 )
-# Query parameters that only change a page's look or trigger an action; parameters that begin with
-# `session` are skipped too.
+# Query parameters that only change a page's appearance or trigger an action; parameters that begin
+# with `session` are skipped too.
 _SKIPPED_PARAMETERS = frozenset("share replytocom print add-to-cart sort order".split())
 # Maximum number of pages that differ only in their query: calendars and shop filters generate
 # endless variants.

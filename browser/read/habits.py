@@ -23,7 +23,7 @@ _MIN_READS = 3
 _MIN_SHARE = 0.8
 # Sites change; after this time, HTTP is tried again.
 _LIFETIME = timedelta(days=30)
-# Keeps the file small; the sites whose last read is the oldest are dropped first.
+# Keeps the file small; the sites that were read least recently are dropped first.
 _MAX_SITES = 2_000
 
 # After the first number of consecutive timeouts, a site's deadline is multiplied by
@@ -39,7 +39,7 @@ FAILURES = frozenset(
         *(Outcome.LOGIN, Outcome.PAYWALL, Outcome.RATE_LIMITED),
     }
 )
-"""Outcomes that are due to the site, not to one page or the network."""
+"""Outcomes caused by the site, rather than by one page or the network."""
 REPEATED_FAILURES = 3
 """After this many identical consecutive failures, a site is reported once."""
 
@@ -122,7 +122,7 @@ class Habits:
             self._record(site, replace(habit, http=habit.http + 1))
 
     def read_failed(self, site: str, outcome: Outcome) -> None:
-        """Record a failed read if its outcome is due to the site."""
+        """Record a failed read if its outcome is the site's fault."""
         habit = self.for_site(site)
         times = habit.times + 1 if habit.failed == outcome else 1
         habit = replace(habit, failed=outcome.value, times=times)

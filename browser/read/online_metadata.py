@@ -81,7 +81,7 @@ class OnlineMetadata:
         except (BrowserError, ValueError, TypeError, AttributeError) as error:
             return _with_note(document, f"its metadata could not be completed by {name}: {error}")
         if entry is None:
-            return _with_note(document, f"{name} does not know {doi or arxiv}")
+            return _with_note(document, f"{name} has no entry for {doi or arxiv}")
         return _completed(document, entry, name)
 
     async def _ask_crossref(self, doi: str) -> _Entry | None:
@@ -102,7 +102,7 @@ class OnlineMetadata:
             url, deadline=_DEADLINE, max_bytes=_MAX_BYTES, pace=self._pace, cached=True
         )
         if response.status != 404 and not response.ok:
-            raise ValueError(f"it returned status {response.status}")
+            raise ValueError(f"the service returned status {response.status}")
         self._answers[url] = response.body if response.ok else b""
         return self._answers[url]
 

@@ -26,7 +26,7 @@ from browser.errors import (
     SessionError,
     TooLarge,
 )
-from browser.extract import add_platform_record, extract_body, may_be_platform
+from browser.extract import add_platform_record, extract_body, may_be_platform, prepare
 from browser.extract.hidden import strip_hidden
 from browser.extract.html import extract
 from browser.extract.links import embedded_pdf
@@ -60,9 +60,9 @@ Mode = Literal["auto", "http", "browser"]
 
 # Seconds for one page, including all attempts.
 DEADLINE = 20.0
-# Maximum seconds to wait for content that a page loads late.
-_LATE_SECONDS = 6.0
-# Maximum consecutive redirects by pages (refreshes); a longer chain is a loop.
+# Maximum time to wait for content that a page loads late, in seconds.
+_LATE_CONTENT_SECONDS = 6.0
+# Maximum number of consecutive redirects by pages (refreshes); a longer chain is a loop.
 _MAX_REFRESHES = 2
 # Files that a browser saves or shows in a viewer; only HTTP returns their bytes.
 _DOCUMENT_SUFFIXES = frozenset(
@@ -193,9 +193,10 @@ class Reader:
         return page
 
     async def _get(self, requested: str, url: str, until: float) -> Page:
+        prepare()
         response = await self._http.get(url, deadline=_remaining(until))
         page = await asyncio.to_thread(_page_from_response, requested, response)
-        if page.outcome is not Outcome.OK:  # next time, it must not come from the cache
+        if page.outcome is not Outcome.OK:  # it must not come from the cache next time
             await self._http.forget(response.url)
         return page
 
@@ -208,7 +209,7 @@ class Reader:
         try:
             page = await read_rendered(tab, check_status=True)
             if _is_unfinished(await tab.html()):
-                await tab.wait_until_idle(min(_LATE_SECONDS, _remaining(until)))
+                await tab.wait_until_idle(min(_LATE_CONTENT_SECONDS, _remaining(until)))
                 page = await read_rendered(tab, check_status=True)
                 if _is_unfinished(await tab.html()) and page.document is not None:
                     notes = (
@@ -509,7 +510,7 @@ def _reason_for_browser(page: Page) -> str:
         heading = _unfilled_section(root)
         return f"a script fills the section {heading!r}" if heading else ""
     if any(map(_is_content_frame, root.iter("iframe", "frame"))):
-        return "its content is in a frame"
+        return "the page's content is in a frame"
     return _reason_for_scripts(root, document.text, words)
 
 

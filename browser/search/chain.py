@@ -73,7 +73,7 @@ class Chain:
 
     `state` is the file that stores the engines' cooldowns; `cache` keeps successful answers for
     their lifetime. Both are optional. `deadline` applies to each engine, in seconds. Inside
-    `pacing`, turns and cooldowns are shared with other chains.
+    `shared_pace`, turns and cooldowns are shared with other chains.
     """
 
     def __init__(

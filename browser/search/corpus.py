@@ -52,14 +52,13 @@ _COMMON_SHARE = 0.25
 # Shares are computed from at least this many passages: with two, every word is in half of them.
 _MIN_PASSAGES = 100
 _MAX_TERMS = 12
-# Maximum passages read for one query: 20 for each of ten results.
+# Maximum number of passages read for one query: 20 for each of ten results.
 _MAX_PASSAGES = 200
 # The weight of a file's second-best passage: two matching passages are better than one.
 _SECOND_PASSAGE_WEIGHT = 0.25
-# If the best hit covers less than this share of the query's weight, the folder has no answer and
-# the chain goes on to search the web. Of 188 questions about five folders of manuals, one goes to
-# the web although its folder has the answer; if they are asked of a different folder, 34 go to the
-# web.
+# If the best hit covers less than this share of the query's weight, the folder has no answer, and
+# the chain searches the web. Of 188 questions about five folders of manuals, one goes to the web
+# although its folder has the answer; if they are asked of a different folder, 34 go to the web.
 _MIN_COVERAGE = 0.2
 _SNIPPET_CHARS = 320
 # Maximum number of unread files named in the trail.
@@ -83,7 +82,7 @@ class _Term:
 
     match: str
     weight: float
-    found: int
+    passages: int
     stems: tuple[str, ...]
     foreign: frozenset[str]
 
@@ -267,14 +266,14 @@ def _terms(db: sqlite3.Connection, text: str) -> list[_Term]:
         weight = math.log(1 + (passages - found + 0.5) / (found + 0.5))
         terms.append(_Term(f"({match})", weight, found, tuple(content_words(word)), foreign))
     terms.sort(key=lambda term: -term.weight)
-    specific = [term for term in terms if term.found <= _COMMON_SHARE * passages]
+    specific = [term for term in terms if term.passages <= _COMMON_SHARE * passages]
     # Common words are used only if no other word is found: they may be the folder's topic.
-    return (specific if any(term.found for term in specific) else terms)[:_MAX_TERMS]
+    return (specific if any(term.passages for term in specific) else terms)[:_MAX_TERMS]
 
 
 def _find(db: sqlite3.Connection, terms: list[_Term], limit: int) -> list[_FileHit]:
     """Return the best files: first those with all terms, then those with the rarest ones."""
-    matches = [term.match for term in terms if term.found]
+    matches = [term.match for term in terms if term.passages]
     if not matches:
         return []
     any_of, passages = " OR ".join(matches), []

@@ -245,13 +245,13 @@ def _delete_file(db: sqlite3.Connection, number: int) -> None:
 
 def resolve_corpus_folder(folder: Path) -> Path:
     """Return the absolute folder; raises `SearchError` if it cannot be listed."""
-    hint = "Give an existing folder of documents (.md, .html, .pdf, .docx, …) with --corpus DIR."
+    hint = "Pass an existing folder of documents (.md, .html, .pdf, .docx, …) with --corpus DIR."
     try:
         absolute = folder.expanduser().resolve(strict=True)
         with os.scandir(absolute) as entries:
             next(entries, None)
     except NotADirectoryError as error:
-        hint = f"Give its folder with --corpus DIR, or read only this file with --file {folder}."
+        hint = f"Pass its folder with --corpus DIR, or read only this file with --file {folder}."
         raise SearchError(f"the corpus {folder} is a file, not a folder", hint=hint) from error
     except (OSError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) else error

@@ -59,8 +59,8 @@ class Declaration:
         parts = dict(parse_qsl(rest, keep_blank_values=True))
         if unknown := parts.keys() - {"rows", "item", "header", *_FIELD_NAMES}:
             raise SearchError(
-                f"search provider {name!r} has no part named {', '.join(sorted(unknown))}",
-                hint="After #, use rows or item, url, title, snippet, published, header.",
+                f"search provider {name!r} has no field named {', '.join(sorted(unknown))}",
+                hint="After #, you can set rows or item, url, title, snippet, published, header.",
             )
         header, colon, value = parts.pop("header", "").partition(":")
         return cls(

@@ -132,7 +132,9 @@ def build_providers(
     if corpus is not None and "corpus" not in order:
         order.insert(0, "corpus")
     if "corpus" in order and corpus is None:
-        raise SearchError("the corpus provider has no folder", hint="Give one with --corpus DIR.")
+        raise SearchError(
+            "the corpus provider has no folder", hint="Specify a folder with --corpus DIR."
+        )
 
     def make(name: str) -> SearchSource:
         url, key = addresses.get(name), secrets.get(name)

@@ -217,7 +217,7 @@ class Bing(HtmlProvider):
 
 
 class Google(HtmlProvider):
-    """Parses headings inside links, whatever their classes; the page has had them for years."""
+    """Parses headings inside links, which have been stable for years, unlike their classes."""
 
     name = "google"
     url = "https://www.google.com/search"

@@ -1,7 +1,7 @@
 """Engines that return JSON, one class each, with the path to the rows and the parameters.
 
 To add one, write a class here (name, url, `rows`, `fields`, `parameters`). It is used only if the
-user names it; `GENERAL` in `engines.py` lists the engines that are used by default.
+user names it; `GENERAL_ENGINES` in `engines.py` lists the engines that are used by default.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import re
 from browser.text.languages import small_words
 from browser.text.words import STOP_WORDS
 
-# Words in questions and requests that a page with the answer may not contain.
+# Words in questions and requests that a page with the answer need not contain.
 _REQUEST_WORDS = frozenset(
     """according answer called define describe did do does exactly explain find give happen happened
     kind known list many me mean much name named please show sort tell there thing type use used

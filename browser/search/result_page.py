@@ -185,7 +185,7 @@ def _is_empty_result_page(page: Tag, url: str) -> bool:
     """Whether a page, in any language, says that nothing was found.
 
     On such a page, the search box repeats the query, and hardly any links lead to other sites; in
-    every layout, the links of results do.
+    every layout, the results' links do.
     """
     boxes = page.select("form :is(input, textarea)[name]")
     kinds = ("hidden", "submit", "button", "checkbox", "radio")

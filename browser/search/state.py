@@ -8,7 +8,7 @@ provider's cooldown after each outcome:
 | blocked | 15 min | twice as long | a day | each further attempt makes it worse |
 | rate_limited | 3 min | twice as long | a day | `Retry-After` is used if given |
 | quota | a day | - | a day | plans renew daily or monthly |
-| unauthorized | a day | - | a day | another key is another identity |
+| unauthorized | a day | - | a day | a different key is a different identity |
 | timeout, error, unreachable | 3 min | - | 3 min | soft: queried again if no other engine answers |
 """
 

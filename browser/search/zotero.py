@@ -91,7 +91,7 @@ class ZoteroApp:
         if not reply.is_success:
             raise SearchError(
                 f"Zotero refused the items ({reply.status_code}): {reply.text[:200]}",
-                hint="Is a writable library selected in it?",
+                hint="Check that a writable library is selected in Zotero.",
             )
 
     def citation_key(self, key: str) -> str:

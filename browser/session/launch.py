@@ -58,8 +58,8 @@ STOP_SECONDS = 10.0
 After this time, only its input is closed, and the driver ends when it notices."""
 CONTEXT_SECONDS = 10.0  # a context takes 50 ms, or longer if twenty runs share two CPUs
 MAX_RUNS_AT_ONCE = 20
-"""Maximum concurrent runs in one browser process. For more, a second process is started, so that a
-crash interrupts only a limited number of runs."""
+"""Maximum number of concurrent runs in one browser process. Further runs get a second process, so
+that a crash interrupts only a limited number of runs."""
 MAX_RUNS_PER_PROCESS = 200
 """After this many runs, a browser process is replaced: each run leaves some memory in use."""
 MAX_IDLE_SECONDS = 60.0
@@ -80,7 +80,8 @@ QUIET_FLAGS = (
     "--disable-gpu",  # without a GPU, Chromium would search for one at every start
 )
 PLAYWRIGHT_FEATURES_OFF = (
-    # The features that Playwright 1.65 turns off (chromiumSwitches), as our flag replaces its flag.
+    # The features that Playwright 1.65 turns off (chromiumSwitches); our flag replaces
+    # Playwright's, so it must repeat them.
     *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades"),
     *("HttpsFirstBalancedModeAutoEnable", "LensOverlay", "MediaRouter", "PaintHolding"),
     *("ThirdPartyStoragePartitioning", "AvoidCorsURLLoaderRestartOnRedirect", "OptimizationHints"),

@@ -173,7 +173,7 @@ def question_language(text: str) -> str | None:
         if letters and len(script.findall(text)) * 3 >= letters:
             return language
     tokens = [word.casefold() for word in _LETTERS.findall(text)]
-    votes = Counter({name: _votes(name, text.casefold(), tokens) for name in _QUESTION_WORDS})
+    votes = Counter({name: _count_votes(name, text.casefold(), tokens) for name in _QUESTION_WORDS})
     (first, most), (_, next_most) = votes.most_common(2)
     return first if most >= _MIN_SMALL_WORDS and most > next_most else None
 
@@ -207,7 +207,7 @@ def foreign_small_words(question: str) -> frozenset[str]:
     return frozenset() if language in (None, "en") else small_words_in(language)
 
 
-def _votes(language: str, text: str, tokens: list[str]) -> int:
+def _count_votes(language: str, text: str, tokens: list[str]) -> int:
     """Count small words, and add one if other words contain the language's distinctive letters."""
     small = [word for word in tokens if word in _QUESTION_WORDS[language]]
     for word in small:

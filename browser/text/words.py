@@ -67,8 +67,8 @@ def words(text: str) -> list[str]:
 
 # In scripts without spaces, each character counts as a word.
 _WORD_OR_CHARACTER = re.compile(rf"[^\W{UNSPACED}]+|[{UNSPACED}]")
-# Two texts rarely have four consecutive words in common by chance; article-extraction-benchmark
-# also uses four.
+# Two passages rarely share four consecutive words by chance; article-extraction-benchmark also uses
+# four.
 _RUN_LENGTH = 4
 
 

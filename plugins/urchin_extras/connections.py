@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _MAX_MESSAGE_BYTES = 8 * 1024 * 1024
 """Maximum size of a message in bytes; even a large Discord server's member list is smaller."""
-_OPEN_S = 30.0  # seconds to connect
+_CONNECT_TIMEOUT_S = 30.0
 
 
 class SocketLink:
@@ -71,7 +71,7 @@ async def connect_websocket(url: str, proxy_url: str) -> AsyncIterator[SocketLin
             url,
             proxy=proxy_url,
             ssl=certificates() if secure else None,
-            open_timeout=_OPEN_S,
+            open_timeout=_CONNECT_TIMEOUT_S,
             max_size=_MAX_MESSAGE_BYTES,
         )
     except (WebSocketException, OSError) as error:

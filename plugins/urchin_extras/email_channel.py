@@ -139,7 +139,7 @@ class Email(Channel):
         return f"{self._server().sender}, {count} messages in {self.settings.folder}"
 
     async def fetch(self, file: str) -> Attachment:
-        """Return an attachment, identified by the number of the mail and of the attachment."""
+        """Return an attachment, identified by its mail's number and its own number."""
         number, _, part = file.partition(" ")
         body = await asyncio.to_thread(self._mail, number)
         if body is None:

@@ -29,7 +29,7 @@ _GITHUB_QUERY = 256
 class GitHubSearch(JsonProvider):
     """Searches repositories: https://docs.github.com/rest/search; cuts queries at 256 characters.
 
-    It allows 10 searches per minute, 30 with a key.
+    GitHub allows 10 searches per minute, or 30 with a key.
     """
 
     name = "github"

@@ -49,8 +49,8 @@ _FILE_TYPES = {"text": "odt", "spreadsheet": "ods", "presentation": "odp"}
 def read_odf(body: bytes, url: str, name: str) -> Document:
     """Read headings, paragraphs, lists, tables, links, notes and comments.
 
-    Headers and footers of texts, charts and formulas are read too. Raises ExtractError for a
-    broken file.
+    Headers and footers of text documents, charts and formulas are read too. Raises ExtractError for
+    a broken file.
     """
     archive = Archive(body)
     what = archive.read("mimetype").decode("ascii", "replace").strip().rpartition(".")[2]
@@ -100,7 +100,7 @@ def _read_content(data: bytes, composer: Composer) -> None:
 
 
 def _add_headers_or_footers(styles: etree._Element | None, what: str, composer: Composer) -> None:
-    """Add the paragraphs of a text's headers or footers, without duplicates."""
+    """Add the paragraphs of headers or footers, without duplicates."""
     areas = (
         styles.iter(*(f"{{*}}{what}{page}" for page in ("", "-first", "-left")))
         if styles is not None

@@ -99,14 +99,16 @@ def check(proof: bytes, digest: bytes, blocks: Mapping[int, bytes]) -> Stamp:
                 times.append((int(attestation.verify_against_blockheader(root, block)), height))
             except ots.VerificationError as error:
                 told = f"the timestamp is not valid: it does not lead to Bitcoin block {height}"
-                raise TimestampInvalid(told, hint="Is this the header of that block?") from error
+                raise TimestampInvalid(
+                    told, hint="Check that the header belongs to that block."
+                ) from error
     if times:
         when, height = min(times)
         return Stamp(datetime.fromtimestamp(when, UTC), f"Bitcoin block {height}")
     if named:
         height, root = named[0]
         who = f"Bitcoin block {height}"
-        told = f"{who} vouches for it if its Merkle root is {root[::-1].hex()}"
+        told = f"{who} confirms it if the block's Merkle root is {root[::-1].hex()}"
         return Stamp(None, who, f"{told}: not checked because its header is missing (--block)")
     calendars = sorted({calendar for _, calendar in _pending_attestations(found.timestamp)})
     who = " and ".join(calendars) or "an unknown calendar"
@@ -136,7 +138,7 @@ def _ask_one(node: Any, calendar: str, method: str, proxy: str | None) -> Any:
     url = f"{calendar.rstrip('/')}/{path}"
     status, reply = send_request(method, url, _HEADERS, node.msg if posts else None, proxy)
     if status == HTTPStatus.NOT_FOUND and not posts:
-        raise TimestampFailed(f"{calendar} has no block for it yet")
+        raise TimestampFailed(f"{calendar} has no Bitcoin block for the timestamp yet")
     if status != HTTPStatus.OK:
         raise TimestampFailed(f"{calendar} returned no timestamp: HTTP {status}")
     try:

@@ -58,17 +58,17 @@ def read_rtf(body: bytes, url: str, name: str) -> Document:
     reader = _RtfReader()
     tokens = _tokens(body)
     for word, number, data in itertools.islice(tokens, _MAX_TOKENS):
-        reader.take(word, number, data)
+        reader.process(word, number, data)
     if next(tokens, None) is not None:
         reader.composer.notes.append("the document is too long: only the beginning was read")
-    reader.end()
+    reader.finish()
     facts = Document(
         url,
-        title=reader.line("title"),
-        author=reader.line("author") or None,
-        published=reader.day("creatim"),
-        modified=reader.day("revtim"),
-        description=reader.line("subject") or None,
+        title=reader.text_line("title"),
+        author=reader.text_line("author") or None,
+        published=reader.date("creatim"),
+        modified=reader.date("revtim"),
+        description=reader.text_line("subject") or None,
     )
     return reader.composer.document(url, "rtf", name, facts)
 
@@ -131,7 +131,7 @@ class _RtfReader:
         self._dates: dict[str, dict[str, int]] = defaultdict(dict)
         self._footnotes: list[str] = []
 
-    def take(self, word: str, number: int | None, data: bytes) -> None:
+    def process(self, word: str, number: int | None, data: bytes) -> None:
         """Process one token."""
         begins, self._at_group_start = self._at_group_start, word == "{"
         if not word:
@@ -151,7 +151,7 @@ class _RtfReader:
         else:
             self._handle_control_word(word, number)
 
-    def end(self) -> None:
+    def finish(self) -> None:
         """Write the last paragraph or table, and the footnotes."""
         self._decode()
         self._in_table = False
@@ -159,11 +159,11 @@ class _RtfReader:
         for note in self._footnotes:
             self.composer.paragraph(note)
 
-    def line(self, target: str) -> str:
+    def text_line(self, target: str) -> str:
         """Return the text written to a target, as one line."""
         return " ".join(self._pop(target).rstrip(";").split())
 
-    def day(self, target: str) -> str | None:
+    def date(self, target: str) -> str | None:
         """Return a date from the document's metadata as ISO 8601."""
         year, month, day = (self._dates[target].get(part, 0) for part in ("yr", "mo", "dy"))
         return iso_date(f"{year:04}-{month:02}-{day:02}")
@@ -191,7 +191,7 @@ class _RtfReader:
             if inner.style is not None and name:
                 self._levels[inner.style] = int(name[1])
         elif inner.target == "footnote" and self._group.target != "footnote":
-            self._footnotes.append(self.line("footnote"))
+            self._footnotes.append(self.text_line("footnote"))
         if inner.link is not None and self._group.link is None:
             address, start = inner.link
             self.composer.link(address, "".join(self._texts[inner.target][start:]))

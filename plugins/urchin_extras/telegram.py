@@ -95,7 +95,9 @@ class Telegram(Channel):
         where = f"{self.base}/bot{self.key('token')}/{method}"
         answer = await self.link.http.call("POST", where, repeatable=repeatable, **request)
         if answer.status_code == 404:  # this is how Telegram reports an unknown bot
-            raise UsageError("Telegram has no bot with this token", hint="Get it from BotFather.")
+            raise UsageError(
+                "Telegram has no bot with this token", hint="Get a token from BotFather."
+            )
         if answer.status_code == 403:  # this user has blocked the bot; others have not
             raise NotSent(f"Telegram, {method}: forbidden: was the bot blocked?")
         return response_json(answer, f"Telegram, {method}").get("result")

@@ -31,12 +31,12 @@ _KIND_BY_STREAM = {
     "Workbook": "xls", "Book": "xls", "__substg1.0_": "msg",
 }  # fmt: skip
 _CONVERT_HINT = (
-    "Save it as .docx, .xlsx, .pptx, .eml or PDF, then read that"
+    "Save it as .docx, .xlsx, .pptx, .eml or PDF, and read the new file"
     " (LibreOffice: `soffice --headless --convert-to docx FILE`)."
 )
-# Maximum files read from an archive; larger archives should be unpacked and searched as folders.
+# Maximum number of files read from an archive; unpack larger archives and search them as folders.
 _MAX_FILES = 100
-# Maximum characters read from an archive: as many as in three long books.
+# Maximum number of characters read from an archive: as many as in three long books.
 _MAX_TEXT_CHARS = 3_000_000
 _JUNK_PREFIXES = ("__MACOSX/", ".")
 
@@ -107,7 +107,8 @@ def _read_folder(archive: Archive, url: str, name: str, read: Reader | None) -> 
         composer.notes.extend(f"{file}: {note}" for note in document.notes)
     if not count:
         raise ExtractError(
-            "the archive contains no readable document", hint="Unpack it, or try another source."
+            "the archive contains no readable document",
+            hint="Unpack the archive, or try another source.",
         )
     return composer.document(url, "zip", name, Document(url, title=name))
 
@@ -120,7 +121,8 @@ def read_compound(body: bytes, url: str, name: str) -> Document:
     kind = next((k for s, k in _KIND_BY_STREAM.items() if s.encode("utf-16-le") in body), "")
     if kind == "locked":
         raise ExtractError(
-            "the Office file is encrypted", hint="Save it without a password, then read it."
+            "the Office file is encrypted",
+            hint="Save a copy without a password, and read the copy.",
         )
     if kind == "xls":
         return read_xls(body, url, name)
@@ -146,7 +148,7 @@ def _read_with_extra(body: bytes, url: str, name: str, kind: str) -> Document:
         found: Any = next(sharepoint2text.read_bytes(body, extension=kind, ignore_images=True))
     except Exception as error:  # damaged files can make it raise anything
         raise ExtractError(f"not readable as .{kind}: {error}") from error
-    composer = Composer(notes=["it may include hidden text, which could not be recognised"])
+    composer = Composer(notes=["hidden text could not be recognised, so some may be included"])
     if kind == "msg":
         recipients = found.properties.get("msg.to_emails", ())
         addresses = [recipient.get("address") or "" for recipient in recipients]

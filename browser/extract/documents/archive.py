@@ -63,7 +63,9 @@ class Archive:
         if info is None:
             return b""
         if info.flag_bits & 0x1:
-            raise ExtractError("the file is encrypted", hint="Save it without a password.")
+            raise ExtractError(
+                "the file is encrypted", hint="Save a copy without a password, and read the copy."
+            )
         if name not in self._counted:
             self._check(info)
         try:
@@ -136,7 +138,7 @@ def stream_xml(data: bytes, *tags: str) -> Iterator[etree._Element]:
         for _, element in events:
             yield element
     except etree.XMLSyntaxError as error:
-        raise ExtractError(f"it contains invalid XML: {error}") from error
+        raise ExtractError(f"the file contains invalid XML: {error}") from error
 
 
 def drop(element: etree._Element) -> None:
@@ -150,4 +152,4 @@ def drop(element: etree._Element) -> None:
 def missing_extra_error(kind: str, extra: str, other: str) -> ExtractError:
     """Return the error for a format whose library is missing; `other` is a format to convert to."""
     message = f"reading .{kind} requires: pip install 'urchin-research[{extra}]'"
-    return ExtractError(message, hint=f"Or save it as {other}.")
+    return ExtractError(message, hint=f"Alternatively, save the file as {other}.")

@@ -15,7 +15,7 @@ C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 """The XML namespaces of shapes and charts."""
 _D = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
 _MAX_SERIES = 1_000
-"""Maximum series in a chart; more would be unreadable as a table."""
+"""Maximum number of series in a chart; more would be unreadable as a table."""
 
 
 def read_drawings(archive: Archive, part: str, composer: Composer) -> None:

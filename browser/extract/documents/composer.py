@@ -19,7 +19,7 @@ from browser.types import Document, Link, Table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# The blocks of a page refer to their element; the blocks of other documents have no element.
+# A web page's blocks refer to their elements; blocks of other documents have no element.
 _NO_ELEMENT = etree.Element("document")
 _NO_METADATA = Document("")
 
@@ -47,7 +47,7 @@ class Composer:
             self.paragraph(f"Picture: {text}")
 
     def table(self, rows: Sequence[Sequence[str]], *, caption: str = "") -> None:
-        """Add a table; empty rows are left out, and the others padded to equal length."""
+        """Add a table; empty rows are left out, and the others are padded to equal length."""
         kept = [cells for row in rows if any(cells := [_line(cell) for cell in row])]
         if not kept:
             return
@@ -58,14 +58,14 @@ class Composer:
         self.blocks.append(block)
 
     def text(self, document: Document) -> None:
-        """Add the text, tables and links of a document that this one contains."""
+        """Add the text, tables and links of an embedded document."""
         self._add("paragraph", document.text, document.markdown)
         self.embedded.extend(document.tables)
         for link in document.links:
             self.link(link.url, link.text)
 
     def markup(self, root: etree._Element) -> None:
-        """Add the visible content of HTML that the document contains, including links."""
+        """Add the visible content of embedded HTML, including links."""
         strip_hidden(root)
         self.blocks.extend(walk(root, ""))
         for link in root.iter("a"):

@@ -1,7 +1,7 @@
 """Finds a document's title, authors, date and identifiers on page one, by size and position.
 
-The title and author that a file declares are often those of its template. In 77 vignettes of R
-packages, 76 titles and 73 first authors are found correctly.
+A file often declares the title and author of its template. In 77 vignettes of R packages, 76 titles
+and 73 first authors are found correctly.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MIN_TITLE_LETTERS = 8
 _MAX_TITLE_CHARS = 300
 # Number of lines below the title that may name authors.
 _MAX_AUTHOR_LINES = 12
-# Maximum words in a line of names; longer lines are body text.
+# Maximum number of words in a line of names; longer lines are body text.
 _MAX_NAME_LINE_WORDS = 40
 _BANNER = re.compile(
     r"^(?:arXiv:|doi\b|https?:|issn\b|vol(?:ume|\.)|journal of|proceedings of)", re.IGNORECASE
@@ -74,7 +74,7 @@ class FrontMatter(NamedTuple):
 
 
 def read_front_matter(lines: Sequence[Line], usual: float) -> FrontMatter:
-    """Read the first page's lines; `usual` is the height of most letters in the document."""
+    """Read the first page's lines; `usual` is the document's most common letter height."""
     text = "\n".join(line.text for line in lines)
     arxiv = _ARXIV.search(text)
     ends = [n for n, line in enumerate(lines) if n and _AUTHORS_END.match(line.text)]

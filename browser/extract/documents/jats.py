@@ -81,7 +81,7 @@ def _date(root: etree._Element) -> str:
 
 
 def _convert_to_html(element: etree._Element, level: int) -> Iterator[etree._Element]:
-    """Convert a JATS element's content to HTML; the nesting of sections sets the heading levels."""
+    """Convert a JATS element's content to HTML; section nesting determines the heading levels."""
     for child in element:
         tag = local_name(child)
         if not tag or tag in _SKIPPED_TAGS:

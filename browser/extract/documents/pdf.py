@@ -47,7 +47,7 @@ _FILE_NAME = re.compile(
 # The outline of a thousand-page book has a few hundred entries; circular outlines never end.
 _MAX_OUTLINE_ENTRIES = 5_000
 _MAX_OUTLINE_DEPTH = 6
-# Maximum links on a page; a page of references has about a hundred.
+# Maximum number of links on a page; a page of references has about a hundred.
 _MAX_LINKS = 500
 _MAX_ADDRESS_CHARS = 2_000
 # A form has hundreds of fields, a reviewed paper about a hundred comments.
@@ -67,10 +67,10 @@ _HIDDEN_FLAGS = 0x01 | 0x02 | 0x20  # invisible, hidden, not to view: ISO 32000-
 
 
 def extract_pdf(body: bytes, url: str, name: str, *, layout: bool = True) -> Document:
-    """Read a PDF's text; `pages` contains the pages' offsets, and the notes report a scan.
+    """Read a PDF's text; `pages` contains the pages' offsets, and a note reports scanned pages.
 
     Layout analysis takes most of the time. Without `layout`, only the first page is analysed (for
-    the title and authors): tables are lines of text, and headings come only from the outline.
+    the title and authors): tables become lines of text, and headings come only from the outline.
 
 
     Raises ExtractError if the file is broken or needs a password.
@@ -82,7 +82,7 @@ def extract_pdf(body: bytes, url: str, name: str, *, layout: bool = True) -> Doc
             if "password" not in str(error).lower():
                 raise ExtractError(f"not readable as PDF: {error}") from error
             raise ExtractError(
-                "the PDF is encrypted", hint="Save it without a password, then read it."
+                "the PDF is encrypted", hint="Save a copy without a password, and read the copy."
             ) from error
         try:
             return _read_pdf(pdf, url, name, layout=layout)
@@ -194,7 +194,7 @@ def _annotations(page: pypdfium2.PdfPage) -> tuple[list[str], bool]:
 
 
 def _is_garbled(lines: Iterable[Line]) -> bool:
-    """Whether a font does not say which letters its glyphs are, so that text becomes symbols."""
+    """Whether lines are unreadable because their font does not map glyphs to letters."""
     text = "".join(line.text for line in lines)
     return len(_SYMBOL.findall(text)) > _GARBLED_SHARE * len(text)
 
@@ -226,7 +226,7 @@ def _date(value: str) -> str | None:
 
 
 def _outline(pdf: pypdfium2.PdfDocument) -> Mapping[int, Mapping[str, int]]:
-    """Return the outline's headings by page: a map from the text's `key` to the level, from 1."""
+    """Return the outline's headings by page, as a map from their `key` to their level (from 1)."""
     found: dict[int, dict[str, int]] = defaultdict(dict)
     try:
         for entry in islice(pdf.get_toc(max_depth=_MAX_OUTLINE_DEPTH), _MAX_OUTLINE_ENTRIES):
@@ -272,7 +272,7 @@ _MIN_CONFIDENCE = 0.5
 class _Scanner:
     """Reads pages without readable text by OCR until its time is used up.
 
-    `pages` counts the pages read; `garbled` contains the numbers of those that are unreadable.
+    `pages` counts the pages read; `garbled` contains the numbers of the unreadable pages.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Recognises headings, paragraphs and tables of a PDF page by the position and size of lines.
+"""Recognises headings, paragraphs and tables in a PDF page by the position and size of lines.
 
 Wide gaps divide a line into cells; lines with aligned cells form a table.
 """
@@ -37,8 +37,9 @@ _NOT_ALPHANUMERIC = re.compile(r"[\W_]+")
 _MIN_HEIGHT = 0.1
 # Hebrew, Arabic and related scripts, including their presentation forms.
 _RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
-# Bitmap fonts of TeX often do not say which characters they contain. These are the codes of its T1
-# (Cork) encoding for quotation marks, dashes and ligatures; 22 of 96 unseen vignettes contain some.
+# TeX's bitmap fonts often do not declare which characters they contain. These are the codes of its
+# T1 (Cork) encoding for quotation marks, dashes and ligatures; 22 of 96 unseen vignettes contain
+# some.
 _CORK = dict(zip("\x10\x11\x12\x13\x14\x15\x16\x1b\x1c\x1d\x1e\x1f", "“”„«»–—ﬀﬁﬂﬃﬄ", strict=True))
 _CORK_CODE = re.compile(r"(?<=\w)[\x10-\x16\x1b-\x1f]|[\x10-\x16\x1b-\x1f](?=\w)")
 _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl"})
@@ -68,7 +69,7 @@ PARAGRAPH_GAP = 1.9
 
 
 def add_page(composer: Composer, lines: Sequence[Line], titles: Mapping[str, int]) -> None:
-    """Add a page; `titles` maps the `key` of each of its headings in the outline to the level."""
+    """Add a page; `titles` maps the `key` of each heading from the outline to its level."""
     _Page(composer, lines, titles).add()
 
 
@@ -116,7 +117,7 @@ def page_lines(page: pypdfium2.PdfTextPage, *, layout: bool = True) -> list[Line
         # pdfium counts characters that it does not know, but leaves them out (26 of 1,621 pages).
         for place in (n for n in range(count) if not pdfium.FPDFText_GetUnicode(page, n)):
             text = f"{text[:place]}\0{text[place:]}"
-    # If characters have two code units, our indexes differ from pdfium's, and no positions are
+    # With characters of two code units, our indexes would differ from pdfium's, so no positions are
     # read.
     if not wanted or len(text) != page.count_chars():
         texts = (" ".join(raw.split()) for raw in _LINE.findall(clean(text).translate(_LIGATURES)))
@@ -229,7 +230,7 @@ class _Page:
         self._add_paragraphs(self._lines[start:], self._full_line)
 
     def _add_paragraphs(self, lines: Sequence[Line], full: float) -> None:
-        """Add lines as paragraphs; a line with at least `full` characters continues on the next."""
+        """Add lines as paragraphs; a line of at least `full` characters continues on the next."""
         text = ""
         for n, line in enumerate(lines):
             separator = "\n\n"

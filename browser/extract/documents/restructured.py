@@ -13,11 +13,11 @@ from browser.types import Document
 if TYPE_CHECKING:
     from docutils import nodes
 
-# Maximum characters; docutils takes about 2 s for this many.
+# Maximum number of characters; docutils takes about 2 s for this many.
 MAX_LENGTH = 400_000
 _ROLE = re.compile(r":[\w:.+-]+:`~?!?([^`<]+?)\s*(?:<[^`>]*>)?`")
 _DIRECTIVE = re.compile(r"^\s*\.\. ([\w:.+-]+)::", re.MULTILINE)
-# Directives of which only file names or settings would be shown.
+# Directives that would show only file names or settings.
 _EMPTY_DIRECTIVES = ("toctree", "include", "literalinclude", "automodule", "autoclass", "highlight",
                      "currentmodule", "index", "contents", "raw", "meta", "image")  # fmt: skip
 _SETTINGS = {

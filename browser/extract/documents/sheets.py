@@ -135,7 +135,8 @@ def read_xls(body: bytes, url: str, name: str) -> Document:
     ) as error:  # fmt: skip
         if "encrypted" in str(error):
             raise ExtractError(
-                "the workbook is encrypted", hint="Save it without a password, then read it."
+                "the workbook is encrypted",
+                hint="Save a copy without a password, and read the copy.",
             ) from error
         raise ExtractError(f"not readable as a workbook: {error}") from error
     return reader.composer.document(url, "xls", name)
@@ -226,7 +227,7 @@ def _format_cell(cell: Any, written: Any = None) -> str:
 
 
 def _format_number(value: float, pattern: str) -> str:
-    """Format a number with 15 digits (Excel's precision), as a percentage if the sheet does so."""
+    """Format a number with 15 digits (Excel's precision), as a percentage if the sheet does."""
     if match := _PERCENT.search(pattern):
         return f"{value * 100:.{len(match[1] or '')}f}%"
     text = f"{value:.15g}"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _TITLE_ROLES = frozenset(("title", "ctrTitle"))
-# The slide's number, and the picture of the slide in its notes.
+# Not read: the slide's number, and the picture of the slide in its notes.
 _FRAME_ROLES = frozenset(("sldNum", "sldImg"))
 # Footers, headers and dates, which are repeated on every slide, are shown once.
 _REPEATED_ROLES = frozenset(("dt", "ftr", "hdr"))

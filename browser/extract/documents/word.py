@@ -170,7 +170,7 @@ def _complete_styles(root: etree._Element) -> None:
 
 
 def _clean_part(root: etree._Element, headings: dict[str, int], numbers: Numbers | None) -> int:
-    """Remove content that is invisible or unreadable for mammoth; returns the picture count."""
+    """Remove invisible content and content that mammoth cannot read; returns the picture count."""
     etree.strip_tags(root, etree.Entity, *_WRAPPERS)
     for equation in list(root.iter(f"{_M}oMath")):
         _replace(equation, _run(f"${_tex(equation).strip()}$"))

@@ -19,12 +19,12 @@ _WORD_97 = 0xC1
 _COMPRESSED = 1 << 30
 # The parts of a file, in order.
 _TEXT_PARTS = ("text", "footnotes", "headers", "macros", "comments", "endnotes", "boxes")
-_SHOWN_AFTER = ("footnotes", "endnotes", "boxes", "comments", "headers")
-# Only a field's result is shown; it follows the character \x14.
+_PARTS_AFTER_TEXT = ("footnotes", "endnotes", "boxes", "comments", "headers")
+# Only a field's result is shown; it follows the \x14 character.
 _FIELD_INSTRUCTION = re.compile(r"\x13[^\x13\x14\x15]*(?:\x14|(?=\x15))")
 _CHARACTER_MAP = str.maketrans({"\x0b": "\n", "\x0c": "\r", "\x1e": "-", "\x1f": None, "\xa0": " "})
 _CONTROL_CHARACTERS = re.compile(r"[\x00-\x06\x08\x0e-\x1d]")
-_HIDDEN_NOTE = "it may include hidden text, which could not be recognised"
+_HIDDEN_NOTE = "hidden text could not be recognised, so some may be included"
 
 
 def read_doc(body: bytes, url: str, name: str) -> Document:
@@ -45,7 +45,10 @@ def read_doc(body: bytes, url: str, name: str) -> Document:
             pieces = file.openstream(table).read() if file.exists(table) else main
             facts = _metadata(file, url)
         if flags & 0x100:
-            raise ExtractError("the Word file is encrypted", hint="Save it without a password.")
+            raise ExtractError(
+                "the Word file is encrypted",
+                hint="Save a copy without a password, and read the copy.",
+            )
         text, lengths = _text(main, pieces, is_complex=bool(flags & 4))
     except (OSError, struct.error, ValueError, IndexError) as error:
         raise ExtractError(f"not readable as .doc: {error}") from error
@@ -54,7 +57,7 @@ def read_doc(body: bytes, url: str, name: str) -> Document:
     for part, length in zip(_TEXT_PARTS, lengths, strict=True):
         parts[part] = text[at : at + length]
         at += length
-    for part in ("text", *_SHOWN_AFTER):
+    for part in ("text", *_PARTS_AFTER_TEXT):
         _add_blocks(parts[part], composer)
     return composer.document(url, "doc", name, facts)
 

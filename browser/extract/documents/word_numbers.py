@@ -1,4 +1,4 @@
-"""The numbers that Word shows before headings and items; the file does not contain them."""
+"""Computes the numbers that Word shows before headings and items; a file does not store them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _LEVEL_PLACEHOLDER = re.compile(r"%(\d)")
 _LEVELS = 9  # in a Word list
-_MAX_STYLE_DEPTH = 10  # of styles based on other styles; damaged files have loops
+_MAX_STYLE_DEPTH = 10  # for styles based on other styles; damaged files contain loops
 _ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
           (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip
 
 
 class Numbers:
-    """Counts a document's numbered paragraphs, in order."""
+    """Numbers a document's paragraphs, in order."""
 
     def __init__(self, numbering: etree._Element | None, styles: etree._Element | None) -> None:
         found = list(numbering) if numbering is not None else []

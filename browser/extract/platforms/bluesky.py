@@ -58,7 +58,7 @@ _POST = RecordPaths(
 
 
 class Bluesky(Platform):
-    """Uses thread items on rendered pages, otherwise `DiscussionForumPosting` and card labels."""
+    """Uses thread items on rendered pages, or else `DiscussionForumPosting` and card labels."""
 
     name = "bluesky"
     hosts = ("bsky.app", "public.api.bsky.app", "api.bsky.app")
@@ -141,7 +141,7 @@ def _links(value: dict[str, Any], card: dict[str, Any]) -> tuple[Link, ...]:
 
 
 def _declared_post(page: SitePage) -> Record | None:
-    """The post that the server put into the page; it stays there when the client opens another."""
+    """The post that the server put into the page; it stays there if the client opens another."""
     types = ("DiscussionForumPosting", "SocialMediaPosting")
     if not page.linked_data(*types) and page.meta["og:type"] != "article":
         return None
@@ -153,7 +153,7 @@ def _declared_post(page: SitePage) -> Record | None:
 
 
 def _post(page: SitePage, node: Tag) -> Record:
-    """A post that the client rendered on the page."""
+    """Read a post that the client rendered on the page."""
     record = _POST.read(page, "bluesky", node)
     profile = f"/profile/{record.handle}"
     key = page.attr(f"a[href*='{profile}/post/']", "href", node).rpartition("/post/")[2]

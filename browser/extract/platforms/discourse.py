@@ -66,13 +66,13 @@ _RENDERED_POST = RecordPaths(
 
 
 class Discourse(Platform):
-    """Reads the `.json` version of a page; if only HTML is available, the version for crawlers."""
+    """Reads a page's `.json` version or, if only HTML is available, its version for crawlers."""
 
     name = "discourse"
     marks = (b"Discourse ", b'"post_stream"')
 
     def claims(self, page: SitePage) -> bool:
-        """Recognise its pages by the generator that they name, or its JSON by the keys."""
+        """Recognise pages by the generator that they declare, and JSON by its keys."""
         if page.json is None:
             return page.meta["generator"].startswith("Discourse")
         data = page.json if isinstance(page.json, dict) else {}

@@ -73,7 +73,7 @@ _THREAD = RecordPaths(
 
 
 class GitHub(Platform):
-    """Uses React's `data-testid` blocks if present, otherwise the older CSS classes."""
+    """Uses React's `data-testid` blocks if present, or else the older CSS classes."""
 
     name = "github"
     hosts = ("github.com",)
@@ -113,7 +113,7 @@ def _thread(page: SitePage, kind: str) -> Record | None:
     outer = [block for block in found if not any(id(above) in known for above in block.parents)]
     posts = [post for block in outer if (post := _comment(page, block))]
     if first is not None:
-        # If the first post has no text, a reply must not be taken for it.
+        # If the first post has no text, a reply must not be mistaken for it.
         head = _comment(page, first)
         posts = [head, *posts] if head else []
     title = record.title or page.meta["og:title"].partition(" · ")[0]

@@ -45,7 +45,7 @@ _COMMENT = RecordPaths(
 
 
 class HackerNews(Platform):
-    """Reads `tr.athing` rows and the rows below them; indentation gives the depth of comments."""
+    """Reads `tr.athing` rows and the rows below them; indentation shows a comment's depth."""
 
     name = "hackernews"
     hosts = ("news.ycombinator.com", "hacker-news.firebaseio.com", "hn.algolia.com")

@@ -95,7 +95,7 @@ def _rows(data: Any) -> list[Any]:
 
 
 def _entity(page: SitePage, data: Any) -> Record | None:
-    """An account or a status; a boost is read as the boosted status, a quoted status as an item."""
+    """Read an account or a status: a boost as the boosted status, a quoted status as an item."""
     if not isinstance(data, dict):
         return None
     if "acct" in data:

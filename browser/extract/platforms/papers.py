@@ -82,7 +82,7 @@ class Scholar(Platform):
 
 
 def _scholar_paper(page: SitePage, node: Tag) -> Record:
-    """A result; its byline is `A B, C D… - Venue, 2015 - host.org`."""
+    """Read a result, whose byline is in the form `A B, C D… - Venue, 2015 - host.org`."""
     authors, venue, *rest = [*re.split(r"\s+-\s+", page.text(".gs_a", node)), ""]
     year = re.findall(r"\b(?:1[5-9]|20)\d\d\b", venue)
     record = _SCHOLAR_PAPER.read(page, "google-scholar", node)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from browser.extract.dates import date_within, iso_date
 
-# Suffixes of abbreviated numbers: English, German, Romance and Slavic languages, CJK.
+# Suffixes of abbreviated numbers in English, German, Romance and Slavic languages, and CJK.
 _SCALES = {
     "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12,
     "thousand": 1e3, "million": 1e6, "millions": 1e6, "millones": 1e6, "millionen": 1e6,
@@ -35,7 +35,7 @@ _CLOCK = re.compile(r"()(?:(\d+):)?(\d{1,2}):(\d\d)")
 
 
 def number(value: object) -> int | None:
-    """Read a count: `1,234`, `1.234`, `1.2k`, `3 points`, `1,2 Mio.`, `3.4万回`; None without one.
+    """Parse a count: `1,234`, `1.234`, `1.2k`, `3 points`, `1,2 Mio.`, `3.4万回`; None if absent.
 
     A separator before exactly three digits is a thousands separator; any other is a decimal point.
     """

@@ -74,7 +74,7 @@ class RecordPaths:
     items: tuple[RecordPaths, ...] = ()
 
     def records(self, page: SitePage, platform: str) -> tuple[Record, ...]:
-        """Read all records that `at` finds on a page; one without a title and text is left out.
+        """Read all records that `at` finds on a page; those without title and text are left out.
 
         In a reply, every object with the names in `having` is a record.
         """
@@ -113,9 +113,9 @@ class RecordPaths:
 
 
 class DeclaredPlatform(Platform):
-    """A site where `page` is the single record of a page, and `rows` are the records of a list.
+    """A site for which `page` describes the record of a page, and `rows` the records of a list.
 
-    `entries` are the objects in its API or in its pages' state; the first kind found is used.
+    `entries` describe objects in its API or its pages' state; the first kind found is used.
     """
 
     page: ClassVar[RecordPaths | None] = None
@@ -206,7 +206,7 @@ class _Values:
         return ", ".join(map(str, values)) if several else next(iter(values), None)
 
     def holds(self, path: str) -> bool:
-        """Whether a selector finds something, or a path finds a value that is not false."""
+        """Whether a selector finds an element, or a path finds a value other than false."""
         if isinstance(self.node, Tag) and "@" not in path:
             return self.node.select_one(path) is not None
         return bool(self.first(path))
@@ -227,7 +227,7 @@ class _Values:
         return [v if v.startswith(whole) else join(self.page.url, v) or v for v in found]
 
     def parts(self, inner: RecordPaths) -> list[Any]:
-        """The elements or objects of a kind of record that this one contains."""
+        """The elements or objects inside this one that `inner` describes."""
         if isinstance(self.node, Tag):
             return list(self.node.select(inner.at))
         keys = inner.having.split()

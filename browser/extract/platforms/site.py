@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
     from lxml import etree
 
-# Marks the part of a page that is rendered, within its surroundings.
+# Marks the part to render in a copy that also contains the elements around it.
 _PART_ATTRIBUTE = "data-part"
 # Matches the calls by which Next.js streams its data: `self.__next_f.push([1,"…"])`.
 _STREAMED_STATE = re.compile(r"__next_f\.push\(\s*(?=\[)")
-# Maximum objects to search. If there are more, the rest are translations or routes.
+# Maximum number of objects to search. If there are more, the rest are translations or routes.
 _MAX_NODES = 200_000
 _COUNT_BY_ACTION = {
     "LikeAction": "likes", "CommentAction": "replies", "ReplyAction": "replies",
@@ -110,7 +110,7 @@ class SitePage:
 
     @functools.cached_property
     def tree(self) -> etree._Element:
-        """The content as an lxml tree, which is faster; for queries that are made on every page."""
+        """The content as an lxml tree, which is faster than `soup`; for queries on every page."""
         return parse_html(self.markup if self.markup.strip() else "<html></html>")
 
     @functools.cached_property
@@ -237,7 +237,7 @@ class LinkedData(dict[str, Any]):
 
     @property
     def counts(self) -> dict[str, int]:
-        """Interaction counts by their plain names."""
+        """The interaction counts, by plain names such as `likes`."""
         values = self.get("interactionStatistic") or []
         found: dict[str, int] = {}
         for counter in values if isinstance(values, list) else [values]:
@@ -252,11 +252,11 @@ class LinkedData(dict[str, Any]):
         return found
 
     def date(self, *keys: str) -> str | None:
-        """The first of these dates that the node has."""
+        """The date in the first of these properties that has a valid one."""
         return next((date for key in keys if (date := iso_date(text_of(self.get(key))))), None)
 
     def text(self, *keys: str) -> str:
-        """The first of these strings, with line breaks kept and entities decoded."""
+        """The text of the first of these properties that is a string; entities are decoded."""
         value = next((self[key] for key in keys if isinstance(self.get(key), str)), "")
         return unescape(value).strip()
 

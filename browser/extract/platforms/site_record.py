@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from browser.types import Link, Table
 
-# Items of these kinds are shown without their kind: their title and text are enough.
+# The kind of these items is not shown, as their title and text are enough.
 _PLAIN_KINDS = frozenset(("comment", "reply", "answer", "post", "section", "transcript"))
 # Replies are read down to this depth; deeper nesting is an attack, or is not a thread.
 _MAX_DEPTH = 8
@@ -58,11 +58,11 @@ class Record:
             for name, value in self.fields.items()
             if value not in (None, "", [])
         }
-        object.__setattr__(self, "counts", counts)  # the class is frozen for all other code
+        object.__setattr__(self, "counts", counts)  # the class is frozen
         object.__setattr__(self, "fields", fields)
 
     def updated(self, **changes: Any) -> Record:
-        """A copy with these values; `counts` and `fields` are added to the existing ones."""
+        """Return a copy with these values; `counts` and `fields` are added to existing ones."""
         added = Record("", "", counts=changes.get("counts", {}), fields=changes.get("fields", {}))
         changes["counts"] = {**self.counts, **added.counts}
         changes["fields"] = {**self.fields, **added.fields}
@@ -78,7 +78,7 @@ def listing(
 
 
 def thread(posts: Iterable[Record], wanted: str | None = None) -> Record:
-    """Return the wanted post, or else the first one; the other posts are added to its items."""
+    """Return the `wanted` post, or else the first one; the other posts are added to its items."""
     rest = list(posts)
     head = next((post for post in rest if post.id == wanted), rest[0])
     return replace(head, items=(*head.items, *(post for post in rest if post is not head)))

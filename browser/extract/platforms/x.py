@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 _STATUS = re.compile(r"/([A-Za-z0-9_]{1,15})/status/(\d+)")
-# `Ann (@ann) on X`, `Ann on X: "…" / X`; in other languages, the name is in another position.
+# `Ann (@ann) on X`, `Ann on X: "…" / X`; in other languages, the name is in a different position.
 _CARD = re.compile(r"(.{1,80}?)(?: \(@\w{1,15}\))? on (?:X|Twitter)(?::.*)?", re.DOTALL)
 _ERROR = "[data-testid=error-detail]"
 _TIME = "a[href*='/status/'] > time"
@@ -111,7 +111,7 @@ def _card(page: SitePage, status: re.Match[str] | None) -> Record | None:
 
 
 def _post(page: SitePage, node: Tag) -> Record:
-    """Read a post's text, pictures, counts and buttons; a quoted post becomes its item."""
+    """Read a post's text, pictures, counts and buttons; a quoted post becomes an item."""
     quoted = [block.extract() for block in node.select(_QUOTED) if block is not node][:1]
     article = node.select_one(_ARTICLE)
     body = article or node.select_one("[data-testid=tweetText]")

@@ -183,7 +183,7 @@ def _entry(node: dict[str, Any]) -> Record:
 
 
 def _transcript(page: SitePage) -> tuple[Record, ...]:
-    """Read the transcript from the page's panel, the API's reply, or a JSON caption track."""
+    """Read the transcript from the page's panel, an API reply or a JSON caption track."""
     if page.json is None:
         rows = [
             (page.text(".segment-text, [class*=segmentText], span[role=text]", node),

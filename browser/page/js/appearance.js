@@ -7,10 +7,10 @@ const NAMED_COLOURS = {
 };
 /** @type {[number, string][]} */
 const HUES = [[15, 'red'], [42, 'orange'], [68, 'yellow'], [165, 'green'], [195, 'cyan'], [255, 'blue'], [290, 'purple'], [335, 'magenta'], [361, 'red']];
-const GREYISH = 24; // largest difference between the channels of a grey
+const MAX_GREY_DIFFERENCE = 24; // between the channels of a grey
 const DARK = 0.34, LIGHT = 0.78;
 
-const isColoured = (colour) => !!colour && Math.max(...colour.slice(0, 3)) - Math.min(...colour.slice(0, 3)) > GREYISH;
+const isColoured = (colour) => !!colour && Math.max(...colour.slice(0, 3)) - Math.min(...colour.slice(0, 3)) > MAX_GREY_DIFFERENCE;
 
 // The name that a user would use: the hue, with "dark" or "light", followed by the hex value if the name is not exact.
 const colourName = (colour) => {
@@ -21,7 +21,7 @@ const colourName = (colour) => {
   const light = (most + least) / 510;
   const shade = light < DARK ? 'dark ' : light > LIGHT ? 'light ' : '';
   const hex = '#' + channels.map((channel) => channel.toString(16).padStart(2, '0')).join('');
-  if (span <= GREYISH) return `${light < 0.1 ? 'black' : light > 0.95 ? 'white' : shade + 'grey'} ${hex}`;
+  if (span <= MAX_GREY_DIFFERENCE) return `${light < 0.1 ? 'black' : light > 0.95 ? 'white' : shade + 'grey'} ${hex}`;
   const [r, g, b] = channels;
   const turn = most === r ? ((g - b) / span + 6) % 6 : most === g ? (b - r) / span + 2 : (r - g) / span + 4;
   const hue = HUES.find(([to]) => turn * 60 < to)[1];
@@ -62,13 +62,13 @@ const describe = (element, style) => {
   return [...parts, ...round, ...measures(element, style)].join(' ');
 };
 
-// The file or classes of an element's icon.
-const ICON_SHOWN = 30; // characters
+// The file name or the classes of an element's icon.
+const MAX_ICON_CHARS = 30;
 const iconOf = (element) => {
   const icon = element.querySelector('svg use, svg[class], i[class], img[src]') ?? emptyLeaf(element);
   const source = ['href', 'xlink:href', 'src', 'class'].map((name) => icon?.getAttribute(name)).find((value) => value != null) ?? '';
   const tail = source.startsWith('data:') ? '' : squash(source).split(/[/#]/).pop();
-  return tail ? iconWords(tail).slice(0, ICON_SHOWN) : '';
+  return tail ? iconWords(tail).slice(0, MAX_ICON_CHARS) : '';
 };
 
 // An icon's classes, without style classes and without a family name that begins another class: `lucide lucide-x h-5`
@@ -84,30 +84,31 @@ const emptyLeaf = (element) => [...element.querySelectorAll('[class]')].find((on
 // A disc, not a button with rounded corners.
 const isRound = (element, style) => {
   const { width, height } = element.getBoundingClientRect(), corner = style.borderTopLeftRadius;
-  return width >= BOX_FROM && Math.abs(width - height) < 2 && parseFloat(corner) >= (corner.endsWith('%') ? 50 : width / 2 - 1);
+  return width >= MIN_BOX_PX && Math.abs(width - height) < 2 && parseFloat(corner) >= (corner.endsWith('%') ? 50 : width / 2 - 1);
 };
 
-// Sizes and positions of elements that are clicked into or dragged: pictures, empty areas, absolutely positioned elements.
-const AREA_FROM = 60; // pixels; in a larger area, it may matter which point is clicked
+// Sizes and positions of elements that are dragged or clicked at a certain point: pictures, empty areas, absolutely
+// positioned elements.
+const MIN_AREA_PX = 60; // in a larger area, it may matter which point is clicked
 const measures = (element, style) => {
   const box = element.getBoundingClientRect();
   if (style.position === 'absolute' || style.position === 'fixed') return [sizeOf(box), `at ${Math.round(box.left)},${Math.round(box.top)}`, withinWhat(element.offsetParent)].filter(Boolean);
-  return Math.max(box.width, box.height) < AREA_FROM ? [] : [sizeOf(box)];
+  return Math.max(box.width, box.height) < MIN_AREA_PX ? [] : [sizeOf(box)];
 };
 // The element that another element's size or position is relative to, such as a knob's track or a bar's frame.
-const TRACK_TO = 600;
+const MAX_TRACK_PX = 600;
 const withinWhat = (outer) => {
   if (!outer || outer === document.body) return '';
   const box = outer.getBoundingClientRect();
-  return box.width < TRACK_TO && box.height < TRACK_TO ? `in ${sizeOf(box)}` : '';
+  return box.width < MAX_TRACK_PX && box.height < MAX_TRACK_PX ? `in ${sizeOf(box)}` : '';
 };
 
 // `0 to 90 of 2400 pixels`: which part of a scrollable element is visible, vertically or horizontally.
-const SCROLLS_FROM = 40;
+const MIN_SCROLLED_PX = 40;
 const scrollsOf = (element, overflow) => {
   if (!ROLLING_OVERFLOW.test(overflow) || element === document.body || element === document.documentElement || /^(TEXTAREA|SELECT)$/.test(element.tagName)) return '';
   const [sideways, downwards = sideways] = overflow.split(' ');
-  const part = (from, shown, all) => (shown >= SCROLLS_FROM && all >= shown * 1.2
+  const part = (from, shown, all) => (shown >= MIN_SCROLLED_PX && all >= shown * 1.2
     ? `${Math.round(from)} to ${Math.round(from) + shown} of ${all} pixels` : '');
   const down = ROLLING_OVERFLOW.test(downwards) && part(element.scrollTop, element.clientHeight, element.scrollHeight);
   if (down) return down;
@@ -116,15 +117,15 @@ const scrollsOf = (element, overflow) => {
 };
 
 // An empty box that is visible through its colour or border: a swatch, a bar, a block, a drop target.
-const BOX_FROM = 5, BOX_TO = 200, FRAME_FROM = 30;
+const MIN_BOX_PX = 5, MAX_BOX_PX = 200, MIN_FRAMED_BOX_PX = 30;
 const boxOf = (element, style, back) => {
   if (element.firstElementChild || squash(element.textContent)) return '';
   const rect = element.getBoundingClientRect();
-  if (Math.min(rect.width, rect.height) < BOX_FROM || Math.max(rect.width, rect.height) > BOX_TO || style.backgroundImage !== 'none') return '';
+  if (Math.min(rect.width, rect.height) < MIN_BOX_PX || Math.max(rect.width, rect.height) > MAX_BOX_PX || style.backgroundImage !== 'none') return '';
   const colour = parseColour(style.backgroundColor);
   const filled = colour && colour[3] > 0.5 && (!back || !sameColour(colour, back));
   const framed = ['Top', 'Right', 'Bottom', 'Left'].every((side) => style[`border${side}Style`] !== 'none' && parseFloat(style[`border${side}Width`]) > 0);
-  if (!filled && !(framed && Math.min(rect.width, rect.height) >= FRAME_FROM)) return '';
+  if (!filled && !(framed && Math.min(rect.width, rect.height) >= MIN_FRAMED_BOX_PX)) return '';
   const loose = style.position === 'absolute' ? `at ${Math.round(rect.left)},${Math.round(rect.top)}` : '';
   const part = element.parentElement?.childElementCount === 1 && !element.previousSibling?.data?.trim() ? withinWhat(element.parentElement) : '';
   return [isRound(element, style) ? 'disc' : 'box', fallbackName(element), filled ? colourName(colour) : 'framed', sizeOf(rect), loose || part].filter(Boolean).join(' ');
@@ -132,15 +133,15 @@ const boxOf = (element, style, back) => {
 
 // A board, such as a game's: cells in rows and columns, most of them empty. Positions have a meaning on a board, so it is
 // read as a table. Returns rows of strings, or null if the element is not a board.
-const BOARD_FROM = 6, BOARD_TO = 400, BOARD_FILLED = 0.7;
-const CELL_WORDS = 8; // characters in a board's cell
+const MIN_BOARD_CHILDREN = 6, MAX_BOARD_CHILDREN = 400, MAX_FILLED_SHARE = 0.7;
+const MAX_BOARD_CELL_CHARS = 8; // in a board's cell
 const boardOf = (element) => {
   const cells = [...element.children];
-  if (cells.some((cell) => cell.firstElementChild || cell.tagName !== cells[0].tagName || cell.textContent.length > CELL_WORDS)) return null;
+  if (cells.some((cell) => cell.firstElementChild || cell.tagName !== cells[0].tagName || cell.textContent.length > MAX_BOARD_CELL_CHARS)) return null;
   const texts = cells.map((cell) => squash(cell.textContent)), filled = texts.filter(Boolean).length;
-  if (!filled || filled > cells.length * BOARD_FILLED) return null;
+  if (!filled || filled > cells.length * MAX_FILLED_SHARE) return null;
   const boxes = cells.map((cell) => cell.getBoundingClientRect());
-  if (boxes.some((box) => box.width < BOX_FROM || box.height < BOX_FROM)) return null;
+  if (boxes.some((box) => box.width < MIN_BOX_PX || box.height < MIN_BOX_PX)) return null;
   const [tops, lefts] = gridOf(boxes);
   if (tops.length < 2 || lefts.length < 2 || tops.length * lefts.length !== boxes.length) return null;
   const rows = tops.map(() => lefts.map(() => ''));
@@ -149,16 +150,16 @@ const boardOf = (element) => {
 };
 
 // An element's position among siblings that look the same: "row 2, column 3".
-const GRID_FROM = 4, GRID_TO = 900;
+const MIN_GRID_CHILDREN = 4, MAX_GRID_CHILDREN = 900;
 let places = new Map(); // parent -> Map(child -> words), within one walk
 const placeOf = (element) => {
   const parent = element.parentElement;
-  if (!parent || parent.childElementCount < GRID_FROM || parent.childElementCount > GRID_TO) return '';
+  if (!parent || parent.childElementCount < MIN_GRID_CHILDREN || parent.childElementCount > MAX_GRID_CHILDREN) return '';
   if (!places.has(parent)) places.set(parent, placesIn([...parent.children].filter((child) => child.tagName === element.tagName)));
   return places.get(parent).get(element) ?? '';
 };
 const placesIn = (children) => {
-  if (children.length < GRID_FROM) return new Map();
+  if (children.length < MIN_GRID_CHILDREN) return new Map();
   const boxes = children.map((child) => child.getBoundingClientRect());
   const [tops, lefts] = gridOf(boxes);
   return new Map(children.map((child, at) => {
@@ -169,8 +170,8 @@ const placesIn = (children) => {
 };
 
 // Whether a sibling has the same class, data and colour.
-const TWINS_LOOKED_AT = 60;
-const hasTwin = (element, style) => !element.id && [...(element.parentElement?.children ?? [])].slice(0, TWINS_LOOKED_AT).some((other) => {
+const MAX_SIBLINGS_COMPARED = 60;
+const hasTwin = (element, style) => !element.id && [...(element.parentElement?.children ?? [])].slice(0, MAX_SIBLINGS_COMPARED).some((other) => {
   if (other === element || other.tagName !== element.tagName || other.getAttribute('class') !== element.getAttribute('class')) return false;
   if (Object.values(element.dataset).join() !== Object.values(other.dataset ?? {}).join()) return false;
   if (element.namespaceURI?.endsWith('svg')) return false; // a shape's description includes its position
@@ -180,7 +181,7 @@ const hasTwin = (element, style) => !element.id && [...(element.parentElement?.c
 // SVG drawings: names of shapes, regardless of the element that draws them, with colours, sizes and positions.
 const CORNERS = { 3: 'triangle', 5: 'pentagon', 6: 'hexagon', 7: 'heptagon', 8: 'octagon' };
 const SHAPES = 'rect,circle,ellipse,polygon,polyline,line';
-const PATH_LIMIT = 600; // characters of a path; longer ones are not simple shapes
+const MAX_PATH_CHARS = 600; // a longer path is not a simple shape
 const PATH_PARTS = /[a-z]|[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?/gi;
 
 // `triangle green 20×18 at 60,21`: the position is the centre, in pixels from the picture's corner.
@@ -241,7 +242,7 @@ const pathName = (path) => {
 // A straight-line path's corners, and its number of arcs; null if it has other curves.
 const outlineOf = (path) => {
   const written = path.getAttribute('d') ?? '';
-  if (!written || written.length > PATH_LIMIT || /[cqst]/i.test(written)) return null;
+  if (!written || written.length > MAX_PATH_CHARS || /[cqst]/i.test(written)) return null;
   const parts = written.match(PATH_PARTS) ?? [];
   const points = [];
   let at = { x: 0, y: 0 }, start = at, command = '', arcs = 0;
@@ -261,34 +262,34 @@ const outlineOf = (path) => {
 };
 
 // A drawing's shapes, if there are few, such as a chart's bars or a puzzle's figures. Icons are smaller.
-const DRAWING_FROM = 40, SHAPES_SHOWN = 24, SHAPES_KNOWN = 60;
+const MIN_DRAWING_PX = 40, MAX_SHAPES_SHOWN = 24, MAX_SHAPES_READ = 60;
 const drawingOf = (svg, isActed) => {
   const box = svg.getBoundingClientRect();
-  if (box.width < DRAWING_FROM || box.height < DRAWING_FROM) return '';
+  if (box.width < MIN_DRAWING_PX || box.height < MIN_DRAWING_PX) return '';
   const figures = [...svg.querySelectorAll([SHAPES, ...figuresBeside(svg)].join())];
   const shapes = figures.filter((shape) => !isActed(shape) && !shape.closest('defs,clipPath,mask,symbol,pattern'));
-  if (!shapes.length || shapes.length > SHAPES_KNOWN) return '';
+  if (!shapes.length || shapes.length > MAX_SHAPES_READ) return '';
   const styled = shapes.map((shape) => [shape, getComputedStyle(shape)]);
   const descriptions = styled.filter(([shape, style]) => style.visibility === 'visible' && paintOf(shape, style)).map(([shape, style]) => shapeOf(shape, style));
-  const more = descriptions.length > SHAPES_SHOWN ? `; ${descriptions.length - SHAPES_SHOWN} more` : '';
-  return descriptions.slice(0, SHAPES_SHOWN).join('; ') + more;
+  const more = descriptions.length > MAX_SHAPES_SHOWN ? `; ${descriptions.length - MAX_SHAPES_SHOWN} more` : '';
+  return descriptions.slice(0, MAX_SHAPES_SHOWN).join('; ') + more;
 };
 
 // Paths are included if all of them are named shapes (a logo's are not); letters, if they differ in appearance; text, if
 // there is only one.
-const LETTERS_LONG = 2, LONE_LONG = 20;
+const MAX_LETTERS_CHARS = 2, MAX_SINGLE_TEXT_CHARS = 20;
 const figuresBeside = (svg) => {
-  const [paths, letters] = ['path', 'text'].map((kind) => [...svg.querySelectorAll(kind)].slice(0, SHAPES_KNOWN + 1));
+  const [paths, letters] = ['path', 'text'].map((kind) => [...svg.querySelectorAll(kind)].slice(0, MAX_SHAPES_READ + 1));
   const look = (letter) => { const style = getComputedStyle(letter); return style.fill + style.fontSize; };
   const longest = Math.max(0, ...letters.map((letter) => squash(letter.textContent).length));
-  const unlike = letters.length === 1 ? longest <= LONE_LONG : longest <= LETTERS_LONG && new Set(letters.map(look)).size > 1;
+  const unlike = letters.length === 1 ? longest <= MAX_SINGLE_TEXT_CHARS : longest <= MAX_LETTERS_CHARS && new Set(letters.map(look)).size > 1;
   return [...(paths.length && paths.every((path) => pathName(path) !== 'path') ? ['path'] : []), ...(unlike ? ['text'] : [])];
 };
 
 // Features that set some named elements apart from their siblings: the background of a list's selected items, a word's text
 // colour, the sizes of similar buttons. Two alternating backgrounds are a table's stripes.
-const ALIKE_FROM = 3, STRIPES_TO = 0.7, STRIPED_FROM = 0.8; // of the members; the others are selected rows
-const LARGER = 1.15; // ratio at which a difference in size is visible
+const MIN_FAMILY_SIZE = 3, MAX_STRIPE_SHARE = 0.7, MIN_STRIPED_SHARE = 0.8; // shares of the members; the rest are selected rows
+const MIN_SIZE_RATIO = 1.15; // the smallest visible difference in size
 
 const addState = (piece, state) => { piece.s = [...(piece.s ?? []), state]; };
 
@@ -301,14 +302,14 @@ const markDifferences = (shown) => {
     (of[tagName] ??= []).push(one);
   }
   for (const family of [...families.values()].flatMap(Object.values)) {
-    if (family.length < ALIKE_FROM) continue;
+    if (family.length < MIN_FAMILY_SIZE) continue;
     for (const one of family) [one.ground, one.ink] = [one.style.backgroundColor, one.style.color];
     markColours(family, 'ground', 'colour');
     markColours(family, 'ink', 'written in');
     if (!family[0].name || countBy(family, (one) => one.name).length > 1) continue;
     const boxes = family.map(({ element }) => element.getBoundingClientRect());
     const areas = boxes.map((box) => box.width * box.height);
-    if (Math.max(...areas) >= LARGER * Math.min(...areas)) family.forEach((one, at) => addState(one.piece, sizeOf(boxes[at])));
+    if (Math.max(...areas) >= MIN_SIZE_RATIO * Math.min(...areas)) family.forEach((one, at) => addState(one.piece, sizeOf(boxes[at])));
   }
 };
 
@@ -316,7 +317,7 @@ const markColours = (family, of, phrase) => {
   const counts = countBy(family, (one) => one[of]);
   const [[common, most], [second, fewer] = ['', 0]] = counts;
   if (counts.length === 1) return;
-  const isStriped = most < STRIPES_TO * (most + fewer) && (counts.length === 2 || (fewer > 1 && most + fewer >= STRIPED_FROM * family.length));
+  const isStriped = most < MAX_STRIPE_SHARE * (most + fewer) && (counts.length === 2 || (fewer > 1 && most + fewer >= MIN_STRIPED_SHARE * family.length));
   for (const one of family) {
     const colour = parseColour(one[of]), isPlain = (one[of] === common && (most > 1 || isStriped)) || (isStriped && one[of] === second);
     if (!isPlain && colour && colour[3] >= 0.5) addState(one.piece, `${phrase} ${colourName(colour)}`);
@@ -325,8 +326,8 @@ const markColours = (family, of, phrase) => {
 
 // Words in the same place in repeated elements (names in a list, a table column) that differ in colour: `Lerwick (red)`. Not
 // in code, where syntax is coloured.
-const UP_TO_ALIKE = 3; // levels from the words up to the repeated element
-const COLOURED_TOLD = 60;
+const MAX_LEVELS_TO_REPEATED = 3; // up from the words
+const MAX_COLOURED_WORDS = 60;
 
 class WordInks {
   constructor() {
@@ -344,7 +345,7 @@ class WordInks {
 
   alikeWith(element) {
     let path = '', found = null;
-    for (let at = element, hops = 0; at?.parentElement && hops < UP_TO_ALIKE; at = at.parentElement, hops += 1) {
+    for (let at = element, hops = 0; at?.parentElement && hops < MAX_LEVELS_TO_REPEATED; at = at.parentElement, hops += 1) {
       const { previousElementSibling: before, nextElementSibling: after, tagName, parentElement: parent } = at;
       if (before?.tagName === tagName || after?.tagName === tagName) found = { parent, path: tagName + path };
       path = `>${tagName}${this.numberOf(at, parent)}${path}`;
@@ -364,7 +365,7 @@ class WordInks {
       const [[common, most], ...others] = countBy(family, (one) => one.ink);
       return others.length ? family.filter(({ ink }) => (ink !== common || most <= family.length / 2) && isColoured(parseColour(ink))) : [];
     });
-    for (const { ink, place } of coloured.slice(0, COLOURED_TOLD).reverse()) { // from the end, so that offsets remain valid
+    for (const { ink, place } of coloured.slice(0, MAX_COLOURED_WORDS).reverse()) { // from the end, so that offsets remain valid
       const { pieces, at, end } = place;
       pieces[at] = `${pieces[at].slice(0, end)} (${colourName(parseColour(ink)).replace(/ #.*/, '')})${pieces[at].slice(end)}`;
     }

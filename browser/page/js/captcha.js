@@ -4,7 +4,7 @@ const CHALLENGES = [
   { kind: 'hcaptcha', hosts: ['hcaptcha.com'], widget: '.h-captcha', frame: /hcaptcha\.com\/.*[?#&]sitekey=([\w-]+)/, api: 'hcaptcha', fields: ['h-captcha-response', 'g-recaptcha-response'] },
   { kind: 'recaptcha', hosts: ['google.com', 'recaptcha.net'], widget: '.g-recaptcha', frame: /recaptcha\/(?:api2|enterprise)\/(?:anchor|bframe)\?.*\bk=([\w-]+)/, api: 'grecaptcha', fields: ['g-recaptcha-response'] },
 ];
-const CALLBACK_DEPTH = 5; // reCAPTCHA keeps a widget's callback four or five objects deep
+const MAX_CALLBACK_DEPTH = 5; // reCAPTCHA keeps a widget's callback four or five objects deep
 
 // A widget rendered by another script has its key only in its frame's address.
 const findChallenge = () => {
@@ -39,7 +39,7 @@ const challenge = () => {
   };
 };
 
-// A function, by its (dotted) name on the window.
+// Returns the function with a (dotted) name on the window.
 const named = (path) => path?.split('.').reduce((at, name) => at?.[name], globalThis);
 
 const grecaptchaCallback = () => {
@@ -51,7 +51,7 @@ const grecaptchaCallback = () => {
     }
     return null;
   };
-  return within(globalThis.___grecaptcha_cfg?.clients, CALLBACK_DEPTH);
+  return within(globalThis.___grecaptcha_cfg?.clients, MAX_CALLBACK_DEPTH);
 };
 
 const responseFields = ({ about, element }) => {

@@ -23,7 +23,7 @@ const arm = () => {
   observer.observe(document, { subtree: true, childList: true, characterData: true, attributes: true, attributeOldValue: true });
 };
 
-// Resolves a ref for an action and starts watching: changes from now on are its effects.
+// Resolves a ref for an action and starts watching: changes from now on are effects of the action.
 const take = (ref) => {
   arm();
   const found = resolve(ref);
@@ -92,32 +92,32 @@ const restState = () => {
   return { left: Math.max(0, timers, mutations), navigating, opening, ready: document.readyState };
 };
 
-const FLASH_MS = 1000; // a look that differs for longer is a change, not a flash
-const FLASHES_KEPT = 60, FLASHES_EACH = 6; // an element that flashes more often is decoration
-const RECORDS_READ = 300; // more at once means that the page re-renders everything
-const LOOKS_KEPT = 300, RESTYLED_TOLD = 5;
-const HOLDER_HOPS = 3; // levels up to the control that a changed part belongs to
-const STOOD_MS = 200, STOOD_CHARS = 80, WORDS_KEPT = 40, WORDS_TOLD = 3;
-let flashes = []; // { element, at }, in the order their looks changed
+const FLASH_MS = 1000; // an appearance that differs for longer is a change, not a flash
+const MAX_FLASHES = 60, MAX_FLASHES_PER_ELEMENT = 6; // an element that flashes more often is decoration
+const MAX_RECORDS_READ = 300; // more at once means that the page re-renders everything
+const MAX_LOOKS_KEPT = 300, MAX_RESTYLED_REPORTED = 5;
+const MAX_LEVELS_TO_CONTROL = 3; // up from the changed part of a control
+const MIN_SHOWN_MS = 200, MAX_PASSING_CHARS = 80, MAX_PASSING_KEPT = 40, MAX_PASSING_REPORTED = 3;
+let flashes = []; // { element, at }, in the order in which their appearance changed
 let looksBefore = new Map(); // element -> { class, style, fill } as they were at the last walk
 let passingWords = new Map(); // node -> { text, target, from, stood }: words that may vanish, such as a message that closes itself
 
-const holderOf = (element) => outward(element, (at) => refOf.has(at), HOLDER_HOPS + 1);
+const holderOf = (element) => outward(element, (at) => refOf.has(at), MAX_LEVELS_TO_CONTROL + 1);
 const isAsBefore = (element, name) => (element.getAttribute(name) ?? '') === looksBefore.get(element)[name];
 const lookIsBack = (element) => Object.keys(looksBefore.get(element)).every((name) => isAsBefore(element, name));
 
 const noteChanges = (records) => {
-  if (records.length > RECORDS_READ) return;
+  if (records.length > MAX_RECORDS_READ) return;
   for (const { type, attributeName, target, oldValue, addedNodes, removedNodes } of records) {
     if (type === 'childList') noteWords(target, addedNodes, removedNodes);
     if (type !== 'attributes' || !/^(class|style|fill)$/.test(attributeName) || !holderOf(target)) continue;
-    if (!looksBefore.has(target) && looksBefore.size < LOOKS_KEPT) looksBefore.set(target, {});
+    if (!looksBefore.has(target) && looksBefore.size < MAX_LOOKS_KEPT) looksBefore.set(target, {});
     const before = looksBefore.get(target);
     if (!before) continue;
     before[attributeName] ??= oldValue ?? '';
     if (takenElement && (isWithin(target, takenElement) || isWithin(takenElement, target))) continue; // the control's own reaction to the action
     const left = oldValue === null || oldValue === before[attributeName];
-    if (left && !isAsBefore(target, attributeName) && flashes.length < FLASHES_KEPT) flashes.push({ element: target, at: performance.now() });
+    if (left && !isAsBefore(target, attributeName) && flashes.length < MAX_FLASHES) flashes.push({ element: target, at: performance.now() });
   }
 };
 
@@ -128,21 +128,21 @@ const noteWords = (target, added, removed) => {
     if (entry) entry.stood = now - entry.from;
   }
   for (const node of added) {
-    const text = passingWords.size < WORDS_KEPT && node.nodeType <= Node.TEXT_NODE ? squash(node.textContent) : '';
-    if (text && text.length <= STOOD_CHARS && isShownAtAll(node.nodeType === Node.TEXT_NODE ? target : node)) passingWords.set(node, { text, target, from: now });
+    const text = passingWords.size < MAX_PASSING_KEPT && node.nodeType <= Node.TEXT_NODE ? squash(node.textContent) : '';
+    if (text && text.length <= MAX_PASSING_CHARS && isShownAtAll(node.nodeType === Node.TEXT_NODE ? target : node)) passingWords.set(node, { text, target, from: now });
   }
 };
 
 // Returns the changes since the last walk: `gone`, text that appeared and vanished, as [ref, text]; `flashed`, refs in
 // order; `restyled`, elements with a new appearance, as [ref, look].
 const changesSince = () => {
-  const went = [...passingWords].filter(([node, { stood }]) => stood >= STOOD_MS && !node.isConnected).map(([, entry]) => entry);
-  const gone = went.filter(({ text, target }) => !(target.isConnected ? target : document.body).textContent.includes(text)).slice(0, WORDS_TOLD);
+  const went = [...passingWords].filter(([node, { stood }]) => stood >= MIN_SHOWN_MS && !node.isConnected).map(([, entry]) => entry);
+  const gone = went.filter(({ text, target }) => !(target.isConnected ? target : document.body).textContent.includes(text)).slice(0, MAX_PASSING_REPORTED);
   passingWords = new Map(); // words that are still there are part of this walk
   const back = flashes.filter(({ element }) => lookIsBack(element)).map(({ element }) => holderOf(element)).filter(Boolean);
-  const often = new Set(countBy(back, (element) => element).filter(([, times]) => times > FLASHES_EACH).map(([element]) => element));
+  const often = new Set(countBy(back, (element) => element).filter(([, times]) => times > MAX_FLASHES_PER_ELEMENT).map(([element]) => element));
   const changed = [...looksBefore.keys()].filter((element) => element.isConnected && !lookIsBack(element));
-  const restyled = [...new Set(changed.map(holderOf))].filter((element) => element?.getClientRects().length && isShownAtAll(element)).slice(0, RESTYLED_TOLD);
+  const restyled = [...new Set(changed.map(holderOf))].filter((element) => element?.getClientRects().length && isShownAtAll(element)).slice(0, MAX_RESTYLED_REPORTED);
   const now = performance.now();
   flashes = flashes.filter(({ element, at }) => now - at < FLASH_MS && !lookIsBack(element)); // they may still change back
   looksBefore = new Map(flashes.map(({ element }) => [element, looksBefore.get(element)]));

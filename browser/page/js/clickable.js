@@ -3,14 +3,14 @@
 const PRESSES = /^(click|dblclick|mousedown|mouseup|pointerdown|pointerup)$/;
 
 // React keeps props on each node, under a generated key.
-const KEY_PROBES = 300; // elements searched for the key; each copy of React has its own key
+const MAX_ELEMENTS_PROBED = 300; // elements searched for the key; each copy of React has its own key
 const REACT_PROPS = /^__react(Props|EventHandlers)\$/;
 const REACT_ROOT = '__reactContainer$';
 let reactKeys = [];
 const findReact = () => {
   const found = new Set();
   const walker = document.createTreeWalker(document, NodeFilter.SHOW_ELEMENT);
-  for (let node = walker.nextNode(), seen = 0; node && seen < KEY_PROBES; node = walker.nextNode(), seen += 1) {
+  for (let node = walker.nextNode(), seen = 0; node && seen < MAX_ELEMENTS_PROBED; node = walker.nextNode(), seen += 1) {
     for (const key of Object.keys(node)) {
       if (REACT_PROPS.test(key)) found.add(key);
       else if (key.startsWith(REACT_ROOT)) found.add(key.replace('Container', 'Props'));
@@ -70,16 +70,16 @@ const DELEGATION_PATTERNS = [
 ];
 // `const name = event.target.className`, then `name === 'plus'` or a switch on it.
 /** @type {[RegExp, (name: string) => string][]} */
-const ASKED_OF = [
+const TARGET_PROPERTY_PATTERNS = [
   [/(?:target|srcElement)\)?\??\.(?:className|classList)\b/, (m) => '.' + CSS.escape(m)],
   [/(?:target|srcElement)\)?\??\.id\b/, (m) => '#' + CSS.escape(m)],
 ];
-const COMPARED = /(?:[!=]==?\s*|\bcase\s+)['"`]([\w-]{1,40})['"`]/g;
+const COMPARED_VALUE = /(?:[!=]==?\s*|\bcase\s+)['"`]([\w-]{1,40})['"`]/g;
 // A selector in a variable is looked up in the page's inline scripts: `NAME = '…'`, or after the event type in a call
 // to a helper: `on(root, 'click', '…', …)`.
 const NAMED_SELECTOR = /(?:closest|matches)\(\s*([A-Za-z_$][\w$]*)\s*\)/g;
 const HELPER_CALL = /['"`](?:click|mousedown|pointerdown)['"`]\s*,\s*['"`]([^'"`\n]{1,80})['"`]/g;
-const SOURCE_LIMIT = 6000, SCRIPTS_LIMIT = 300000; // characters
+const MAX_SOURCE_CHARS = 6000, MAX_SCRIPTS_CHARS = 300000;
 
 const sourcesOf = (target) => {
   const handlers = [target.onclick, target.onmousedown, target.onpointerdown].filter((handler) => typeof handler === 'function');
@@ -87,23 +87,23 @@ const sourcesOf = (target) => {
   return [...pressListeners(target), ...handlers, ...byJquery].map((listener) => {
     const bound = typeof listener === 'function' ? listener : listener?.handleEvent;
     const call = boundFrom.get(bound) ?? bound;
-    return typeof call === 'function' ? Function.prototype.toString.call(call).slice(0, SOURCE_LIMIT) : '';
+    return typeof call === 'function' ? Function.prototype.toString.call(call).slice(0, MAX_SOURCE_CHARS) : '';
   });
 };
 
 const namedSelectors = (source) => {
   const names = new Set([...source.matchAll(NAMED_SELECTOR)].map((match) => match[1]));
   if (!names.size) return [];
-  const scripts = [...document.scripts].filter((script) => !script.src).map((script) => script.text).join('\n').slice(0, SCRIPTS_LIMIT);
+  const scripts = [...document.scripts].filter((script) => !script.src).map((script) => script.text).join('\n').slice(0, MAX_SCRIPTS_CHARS);
   const assignments = [...names].map((name) => new RegExp(`(?<![\\w$])${name.replace(/\$/g, '\\$')}\\s*[:=]\\s*['"\`]([^'"\`\\n]{1,80})['"\`]`, 'g'));
   return [HELPER_CALL, ...assignments].flatMap((pattern) => [...scripts.matchAll(pattern)].map((match) => match[1]));
 };
 
 const selectorsOf = (target, sources) => {
   const found = new Set(jqueryHandlers(target).map((handler) => handler.selector).filter(Boolean));
-  if (target.classList?.contains('ui-sortable')) found.add('.ui-sortable-handle'); // jQuery UI marks what it moves
+  if (target.classList?.contains('ui-sortable')) found.add('.ui-sortable-handle'); // jQuery UI marks the elements that it moves
   for (const source of sources) {
-    const compared = ASKED_OF.filter(([asked]) => asked.test(source)).map(([, toSelector]) => [COMPARED, toSelector]);
+    const compared = TARGET_PROPERTY_PATTERNS.filter(([asked]) => asked.test(source)).map(([, toSelector]) => [COMPARED_VALUE, toSelector]);
     for (const [pattern, toSelector] of /** @type {any[]} */ ([...DELEGATION_PATTERNS, ...compared])) {
       for (const match of source.matchAll(pattern)) found.add(toSelector(match[1]));
     }
@@ -116,11 +116,11 @@ const selectorsOf = (target, sources) => {
 const LISTS = /^(TABLE|THEAD|TBODY|UL|OL|DL)$/;
 let lists = new Set();
 // A listener that compares the target's text is meant for elements with their own text.
-const ASKS_WORDS = /\b(?:textContent|innerText)[\w.()]*\s*[!=]==?|[!=]==?\s*[\w.]*\b(?:textContent|innerText)\b/;
-// A comparison of the target with the owner itself: a press beside a dialog's content closes it.
-const ASKS_ITSELF = /\w+\.target\s*[!=]==?\s*(?:this|\w+\.currentTarget)(?![\w.$[(])|(?:\bthis|\w+\.currentTarget)\s*[!=]==?\s*\w+\.target\b(?!\s*[.[(])/g;
+const COMPARES_TEXT = /\b(?:textContent|innerText)[\w.()]*\s*[!=]==?|[!=]==?\s*[\w.]*\b(?:textContent|innerText)\b/;
+// A comparison of the target with the listener's own element: a press outside a dialog's content closes the dialog.
+const COMPARES_OWNER = /\w+\.target\s*[!=]==?\s*(?:this|\w+\.currentTarget)(?![\w.$[(])|(?:\bthis|\w+\.currentTarget)\s*[!=]==?\s*\w+\.target\b(?!\s*[.[(])/g;
 // A listener at the root that looks up its target in its own data: its source does not show the intended elements.
-const ASKS_BLINDLY = /\((?:\w+\.)?(?:target|composedPath\(\))|\[(?:\w+\.)?target/;
+const LOOKS_UP_TARGET = /\((?:\w+\.)?(?:target|composedPath\(\))|\[(?:\w+\.)?target/;
 
 // The elements that delegated listeners on their ancestors are meant for.
 const delegatedTargets = () => {
@@ -136,30 +136,30 @@ const delegatedTargets = () => {
     }
     if (selectors.length && LISTS.test(owner.tagName)) lists.add(owner);
     if (isRoot(owner)) {
-      if (!selectors.length && sources.some((source) => ASKS_BLINDLY.test(source))) addButtonLike(targets);
-    } else if ((!selectors.length || sources.some((source) => ASKS_WORDS.test(source))) && !isFrameworkRoot(owner, pressListeners(owner))) {
-      if (sources.some((source) => /(?<!current)target\b/i.test(source.replace(ASKS_ITSELF, '')))) addLeaves(owner, targets);
+      if (!selectors.length && sources.some((source) => LOOKS_UP_TARGET.test(source))) addButtonLike(targets);
+    } else if ((!selectors.length || sources.some((source) => COMPARES_TEXT.test(source))) && !isFrameworkRoot(owner, pressListeners(owner))) {
+      if (sources.some((source) => /(?<!current)target\b/i.test(source.replace(COMPARES_OWNER, '')))) addLeaves(owner, targets);
     }
   }
   return targets;
 };
 
-const LEAVES_LIMIT = 400;
+const MAX_LEAVES = 400;
 const addLeaves = (owner, targets) => {
   const leaves = [...owner.querySelectorAll('*')].filter((e) => !e.firstElementChild);
-  if (leaves.length <= LEAVES_LIMIT) leaves.forEach((leaf) => targets.add(leaf));
+  if (leaves.length <= MAX_LEAVES) leaves.forEach((leaf) => targets.add(leaf));
 };
 
 // Elements that look like a button: a few words with their own border or background.
-const BUTTON_WORDS = 24;
+const MAX_BUTTON_CHARS = 24;
 const addButtonLike = (targets) => {
   const leaves = [...document.querySelectorAll('span,div,i,b,em,strong,img,svg')].filter((e) => !e.firstElementChild && !e.closest('a,button,label,svg svg'));
-  if (leaves.length > LEAVES_LIMIT) return;
+  if (leaves.length > MAX_LEAVES) return;
   for (const leaf of leaves) {
     const text = squash(leaf.textContent), style = getComputedStyle(leaf);
     const framed = style.borderTopStyle !== 'none' && parseFloat(style.borderTopWidth) > 0;
     const own = framed || style.backgroundImage !== 'none' || parseColour(style.backgroundColor)?.[3] > 0.2;
-    if (own && text.length > 0 && text.length <= BUTTON_WORDS) targets.add(leaf);
+    if (own && text.length > 0 && text.length <= MAX_BUTTON_CHARS) targets.add(leaf);
   }
 };
 
@@ -199,7 +199,7 @@ const actionable = (element, role, style, cursor, parentCursor, delegated) => {
 
 // Elements with content that a style rule shows only on :hover (a submenu, a row's buttons): the pointer must be moved
 // there, although nothing listens.
-const OWNERS_LIMIT = 300;
+const MAX_HOVER_OWNERS = 300;
 const hoverRules = new WeakMap(); // sheet -> { length, found: [[owner, what it shows]] }
 
 const hoverRulesIn = (rules, found) => {
@@ -234,8 +234,8 @@ const hoverOwners = () => {
   const roots = [...everListened].map((ref) => ref.deref()).filter((node) => node?.isConnected).map((node) => node.getRootNode());
   for (const scope of new Set([document, ...roots])) {
     for (const [owner, shown] of [...scope.styleSheets, ...scope.adoptedStyleSheets].flatMap(hoverRulesOf)) {
-      for (const element of [...matchAll(scope, owner)].slice(0, OWNERS_LIMIT)) {
-        if (owners.size >= OWNERS_LIMIT) return owners;
+      for (const element of [...matchAll(scope, owner)].slice(0, MAX_HOVER_OWNERS)) {
+        if (owners.size >= MAX_HOVER_OWNERS) return owners;
         const inner = [...matchAll(element, shown)];
         if (inner.length && (element.matches(':hover') || inner.some(isHiddenByStyle))) owners.add(element);
       }
@@ -246,12 +246,12 @@ const hoverOwners = () => {
 
 // Elements that listen for hovering and have something to show: hidden content, or a few words of their own, like
 // those with a tooltip.
-const HOVERED_WORDS = 40, INNER_LIMIT = 60;
+const MAX_HOVERED_CHARS = 40, MAX_HOVERED_DESCENDANTS = 60;
 const hoverable = (element) => {
   if (isRoot(element) || /^T[DHR]$/.test(element.tagName)) return false; // tables highlight their cells
   const listens = (hoverListeners.has(element) && !isFrameworkRoot(element, [])) || !!element.onmouseenter || !!element.onmouseover
     || reactHandlers(element).some((name) => /^on(Mouse|Pointer)(Enter|Over)$/.test(name));
   if (!listens) return false;
-  if ([...element.querySelectorAll('*')].slice(0, INNER_LIMIT).some(isHiddenByStyle)) return true;
-  return !element.querySelector('a[href],button,input,select,textarea') && shortText(element, HOVERED_WORDS + 1).length <= HOVERED_WORDS;
+  if ([...element.querySelectorAll('*')].slice(0, MAX_HOVERED_DESCENDANTS).some(isHiddenByStyle)) return true;
+  return !element.querySelector('a[href],button,input,select,textarea') && shortText(element, MAX_HOVERED_CHARS + 1).length <= MAX_HOVERED_CHARS;
 };

@@ -29,10 +29,10 @@ const CONSENT_PLATFORMS = {
   Shopify: ['#shopify-pc__banner__btn-decline', '', '#shopify-pc__banner__btn-accept'],
   Amazon: ['#sp-cc-rejectall-link', '', '#sp-cc-accept'],
 };
-const CONSENT_ELEMENTS = 40000; // searching a larger page would take seconds
+const MAX_CONSENT_PAGE_ELEMENTS = 40000; // searching a larger page would take seconds
 const CONSENT_WAYS = ['rejected', 'closed', 'accepted'];
 
-const COVERS_FROM = 0.3; // of the window; a bar at the edge leaves the page readable, and is kept
+const MIN_COVERED_SHARE = 0.3; // of the window; a bar at the edge leaves the page readable, and is kept
 
 // Whether an element is in a layer that covers much of the window, or in any layer if all layers together cover the window.
 const coversPage = (element) => {
@@ -40,7 +40,7 @@ const coversPage = (element) => {
   if (!layer) return false;
   const { left, top, right, bottom } = cut(layer.getBoundingClientRect(), { left: 0, top: 0, right: innerWidth, bottom: innerHeight });
   const share = (Math.max(0, right - left) * Math.max(0, bottom - top)) / (innerWidth * innerHeight);
-  return share >= COVERS_FROM || layersOver(() => true).length > 0;
+  return share >= MIN_COVERED_SHARE || layersOver(() => true).length > 0;
 };
 
 // Whether a click may do more than close the dialog, such as open an address, submit a form or press another control.
@@ -56,7 +56,7 @@ const consentRoots = () => [document, ...[...(document.body?.children ?? [])].ma
 
 // A dialog in a frame fills the frame: whether that covers the page is checked in the outer page.
 const findConsent = () => {
-  if (document.getElementsByTagName('*').length > CONSENT_ELEMENTS) return null;
+  if (document.getElementsByTagName('*').length > MAX_CONSENT_PAGE_ELEMENTS) return null;
   const roots = consentRoots();
   const closes = (one) => isShownAtAll(one) && one.getClientRects().length && !doesMore(one) && (window.parent !== window || coversPage(one));
   for (const [platform, selectors] of Object.entries(CONSENT_PLATFORMS)) {
@@ -68,8 +68,8 @@ const findConsent = () => {
   return null;
 };
 
-// Finds a dialog and, with `press`, presses its button once: a dialog that stays open is left. Returns [platform,
-// way, whether the button was pressed now], or null.
+// Finds a dialog and, with `press`, presses its button once: a dialog that stays open is left open. Returns [platform, way,
+// whether the button was pressed now], or null.
 const pressedToClose = new WeakSet();
 const consent = ({ press }) => {
   const found = findConsent();

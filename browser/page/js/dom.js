@@ -107,14 +107,14 @@ const deepHit = (x, y) => {
   return hit;
 };
 
-const STANDS_FROM = 8; // pixels; smaller elements are for screen readers only
+const MIN_SIZEABLE_PX = 8; // smaller elements are for screen readers only
 const sizeable = (element) => {
   const { width, height } = element.getBoundingClientRect();
-  return width >= STANDS_FROM && height >= STANDS_FROM;
+  return width >= MIN_SIZEABLE_PX && height >= MIN_SIZEABLE_PX;
 };
 const isShownAtAll = (element) => element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
 
-// Whether an element fills at least half of an ancestor in both directions.
+// Whether an element fills at least half of an ancestor's width and height.
 const fills = (element, outer) => {
   const [own, around] = [element, outer].map((one) => one?.getBoundingClientRect());
   return !!around && own.width >= around.width / 2 && own.height >= around.height / 2;
@@ -122,7 +122,7 @@ const fills = (element, outer) => {
 
 const sizeOf = (box) => `${Math.round(box.width)}×${Math.round(box.height)}`;
 
-// The rows and columns of boxes: their distinct tops and lefts, in whole pixels, in order.
+// Returns the rows and columns of boxes, as their distinct top and left edges in whole pixels, in order.
 const gridOf = (boxes) => ['top', 'left'].map((side) => [...new Set(boxes.map((box) => Math.round(box[side])))].sort((a, b) => a - b));
 
 // Counts values: [value, count] pairs, the most frequent first.

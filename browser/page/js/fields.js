@@ -15,9 +15,9 @@ const isStepper = (element) => element.tagName !== 'INPUT' && /^(slider|spinbutt
 
 // An invisible textarea that only catches the keys for an editor or terminal that draws its own text
 // (Ace, CodeMirror 5, xterm); the stage is the element that it draws on.
-const STAGE_WITHIN = 5, STAGE_SIZE = [60, 14]; // levels; pixels
+const MAX_LEVELS_TO_STAGE = 5, MIN_STAGE_SIZE = [60, 14]; // pixels
 const TERMINAL_CLASS = '[class*=term i]', TERMINALS = /(^|[\s_-])x?term(inal)?([\s_-]|$)/i;
-const stageOf = (element) => outward(composedParent(element), (at) => at.clientWidth >= STAGE_SIZE[0] && at.clientHeight >= STAGE_SIZE[1], STAGE_WITHIN);
+const stageOf = (element) => outward(composedParent(element), (at) => at.clientWidth >= MIN_STAGE_SIZE[0] && at.clientHeight >= MIN_STAGE_SIZE[1], MAX_LEVELS_TO_STAGE);
 const EDITABLE_ELEMENT = '[contenteditable=""],[contenteditable=true]';
 const isKeyCatcher = (element) => {
   if (element.tagName !== 'TEXTAREA' || !element.checkVisibility()) return false;
@@ -57,10 +57,10 @@ const drawnByItsLabel = (element) => /^(checkbox|radio|file)$/.test(element.type
 
 // The custom list that a page draws instead of a hidden select or field; null if there is none.
 const DRAWN_LISTS = '[role=combobox],[role=listbox],[aria-haspopup]';
-const DRAWN_BESIDE = 4; // levels up to the element that contains both
+const MAX_LEVELS_TO_DRAWN_LIST = 4; // up to the element that contains both
 const drawnFor = (field) => {
   if (!/^(select|select-one|select-multiple|text)$/.test(field.type) || field.matches(DRAWN_LISTS) || (sizeable(field) && isShownAtAll(field))) return null;
-  for (let at = composedParent(field), level = 0; at && level < DRAWN_BESIDE; at = composedParent(at), level += 1) {
+  for (let at = composedParent(field), level = 0; at && level < MAX_LEVELS_TO_DRAWN_LIST; at = composedParent(at), level += 1) {
     if (at.querySelectorAll('select').length > 1) return null;
     const drawn = [at, ...at.querySelectorAll(DRAWN_LISTS)].find((one) => one !== field && one.matches(DRAWN_LISTS) && sizeable(one));
     if (drawn) return drawn;
@@ -68,7 +68,7 @@ const drawnFor = (field) => {
   return null;
 };
 
-// The field to type into: the only one inside a wrapper, such as a custom combobox; otherwise the element itself.
+// The field to type into: the only one inside a wrapper, such as a custom combobox, or else the element itself.
 const TYPED_INTO = `input:not([type=hidden],[type=checkbox],[type=radio]),textarea,${EDITABLE_ELEMENT}`;
 const fieldIn = (element) => {
   if (isField(element) || element.isContentEditable) return element;
@@ -77,9 +77,9 @@ const fieldIn = (element) => {
   if (isSheetCell(element)) return element.closest(CELL);
   return element.control ?? catcherFor(element) ?? element;
 };
-// The key catcher of the editor that draws an element.
+// The key catcher of an editor, given an element that the editor draws.
 const catcherFor = (element) => {
-  const around = outward(element, (at) => at.querySelector('textarea'), STAGE_WITHIN);
+  const around = outward(element, (at) => at.querySelector('textarea'), MAX_LEVELS_TO_STAGE);
   const [catcher, ...more] = [...(around?.querySelectorAll('textarea') ?? [])].filter(isKeyCatcher);
   return catcher && !more.length && isWithin(element, stageOf(catcher)) ? catcher : null;
 };
@@ -112,12 +112,12 @@ const toggleState = (control, role) => {
 };
 
 // The text that a list or field shows, with the content of the wrapper around it (the selected option, chips).
-const READS = 2000; // characters; a longer text is not a selected option
+const MAX_SHOWN_TEXT_CHARS = 2000; // longer text is not a selected option
 const shownText = (element) => {
   if (element.tagName === 'SELECT') return selectedLabels(element).join('; ');
-  if (element.textContent.length > READS) return '';
+  if (element.textContent.length > MAX_SHOWN_TEXT_CHARS) return '';
   if (isField(element)) return squash(`${element.value} ${wrapperOf(element)?.innerText ?? ''}`);
-  return shadowOf(element) ? shortText(element, READS) : squash(element.innerText);
+  return shadowOf(element) ? shortText(element, MAX_SHOWN_TEXT_CHARS) : squash(element.innerText);
 };
 
 const isOutOfSight = (field) => {
@@ -128,10 +128,10 @@ const isOutOfSight = (field) => {
 // The text around a field, without other fields: chips for the chosen options, each with its own button.
 const besideText = (element) => {
   const around = isField(element) ? wrapperOf(element, FIELDS) : null;
-  return around && around.textContent.length <= READS ? squash(/** @type {HTMLElement} */ (around).innerText) : '';
+  return around && around.textContent.length <= MAX_SHOWN_TEXT_CHARS ? squash(/** @type {HTMLElement} */ (around).innerText) : '';
 };
 
-// The only button beside a combobox, which opens its list; null if there is none.
+// The only button next to a combobox, which opens its list; null if there is none.
 const openerOf = (field) => {
   const buttons = [...(wrapperOf(field, FIELDS)?.querySelectorAll('button,[role=button]') ?? [])].filter(sizeable);
   return buttons.length === 1 ? buttons[0] : null;
@@ -145,9 +145,10 @@ const isSpreadOver = ({ element, text }) => {
 };
 
 // A control's state: `kind`; `text`, null if it cannot be read (a terminal, a game); `drawn`, the text that an editor or
-// terminal draws itself, otherwise null; `number`, a slider's value, with its bounds `least` and `most`; `on`, and `stays` if a second
-// click does not turn it off; the text it `reads` as a list, and whether that is open (`fold`); `bare` if it is empty and editable;
-// `secret` for a password; `left` if it is no longer in the document; `unseen` for a field that has no size or is off the page.
+// terminal draws itself, or else null; `number`, a slider's value, with its bounds `least` and `most`; `on`, and `stays` if
+// a second click does not turn it off; the text it `reads` as a list, and whether that is open (`fold`); `bare` if it is
+// empty and editable; `secret` for a password; `left` if it is no longer in the document; `unseen` for a field that has no
+// size or is off the page.
 const stateOf = (element) => {
   const control = element.control ?? element, role = roleOf(control);
   const kind = fieldKind(element);
@@ -161,8 +162,8 @@ const stateOf = (element) => {
   };
 };
 
-// Index and label of the option with this text or value, otherwise of the only one that contains the text; null if there
-// is none.
+// The index and label of the option with this text or value, or else of the only option that contains the text; null if
+// there is none.
 const optionOf = ({ element, wanted }) => {
   const options = [...element.options], text = squash(wanted).toLowerCase();
   const label = (option) => squash(option.label).toLowerCase();
@@ -180,7 +181,7 @@ const toTheEnd = (element) => {
   }
 };
 
-// Pastes text into an editor, which then adds no brackets or indentation; false if it does not handle pasting.
+// Pastes text into an editor, so that the editor adds no brackets or indentation; false if it does not handle pasting.
 const paste = ({ element, text }) => {
   const clipboardData = new DataTransfer();
   clipboardData.setData('text/plain', text);
@@ -200,8 +201,9 @@ const drop = ({ element, files, data }) => {
   return true;
 };
 
-// Whether clicking a control, or pressing Enter in it, sends a password field's value. In a form, the HTML determines it.
-// Without one, Enter in the field does, or a click on the first named button after it and before any other password field.
+// Whether clicking a control, or pressing Enter in it, sends a password field's value. In a form, the HTML determines this.
+// Without a form, Enter in the field sends it, and so does a click on the first named button after it, if no other password
+// field comes first.
 const NAMED_BUTTON = 'button,input[type=button],input[type=submit],[role=button]';
 const sendsPassword = (field, control, via) => {
   const isButton = /^(submit|image)$/.test(control.type);
@@ -226,7 +228,7 @@ const submitsLogin = ({ element, via }) => {
 // Whether Enter in a password field sends its form to another origin.
 const sendsAway = (element) => !!element.form && sentTo(element.form, element.form.querySelector('[type=submit],button:not([type])')) !== location.origin;
 
-// The user name in the field before the only password field, if acting on a control sends both; '' otherwise.
+// The user name in the field before the only password field, if acting on a control sends both, or else ''.
 const NAME_FIELD = 'input:not([type]),input[type=text],input[type=email],input[type=tel]';
 const nameSent = (control, via) => {
   const root = control.getRootNode(), [field, other] = [...root.querySelectorAll('input[type=password]')].filter(sizeable);
@@ -262,7 +264,7 @@ const focusedElement = () => {
   while (at && shadowOf(at)?.activeElement) at = shadowOf(at).activeElement;
   return at === document.body || at === document.documentElement ? null : at;
 };
-// The field that a cell opened in itself or over itself when a key was typed; otherwise the element itself.
+// The field that a cell opened in or over itself when a key was typed, or else the element itself.
 const openedIn = (element) => {
   const focused = /** @type {any} */ (focusedElement());
   if (!focused || focused === element || !(isField(focused) || focused.isContentEditable)) return element;
@@ -287,7 +289,7 @@ const focusOf = (element) => {
 };
 
 // The range of a string, across nodes and white space. Editable text is searched first, because instructions often repeat
-// the string. An editor that renders its own text does so beside the element with the focus.
+// the string. An editor that renders its own text does so next to the element with the focus.
 const rangeIn = (text, element) => {
   const stage = element && fieldKind(element) === 'editor' ? stageOf(element) : null;
   const roots = element ? [stage ?? element] : [...document.querySelectorAll('[contenteditable]:not([contenteditable=false])'), document.body];
@@ -320,7 +322,7 @@ const rangeOf = (wanted, root) => {
   return range;
 };
 
-// The points between which the pointer selects a text, in the frame's viewport; null if the text is not found.
+// The points in the frame's viewport between which the pointer selects a string; null if the string is not found.
 const textEnds = ({ text, element }) => {
   const isEditor = !!element && fieldKind(element) === 'editor';
   if (isField(element) && !isEditor) {
@@ -364,18 +366,18 @@ const standsIn = (said, text) => {
   return false;
 };
 
-// Refs for the smallest elements that contain a text and have no ref, each with the row around it.
-const TEXT_REFS = 8, LABEL_LENGTH = 40;
+// Refs for the smallest elements that contain a string and have no ref, each with the row around it.
+const MAX_TEXT_REFS = 8, MAX_LABEL_CHARS = 40;
 const refsOfText = (wanted) => {
   const needle = squash(wanted).toLowerCase(), found = [];
   for (const node of needle ? allTextNodes(document.body) : []) {
     if (node.length < needle.length) continue;
     const element = node.parentElement ?? node.getRootNode().host;
     const said = squash(node.data).toLowerCase();
-    if (said.length > Math.max(LABEL_LENGTH, 2 * needle.length) || !standsIn(said, needle) || !element?.getClientRects().length) continue;
+    if (said.length > Math.max(MAX_LABEL_CHARS, 2 * needle.length) || !standsIn(said, needle) || !element?.getClientRects().length) continue;
     if (element.closest('a,button,input,select,textarea') || refOf.has(element)) continue;
     found.push([register(element), squash(node.data).slice(0, 80), shortText(composedParent(element) ?? element, 80)]);
-    if (found.length === TEXT_REFS) break;
+    if (found.length === MAX_TEXT_REFS) break;
   }
   return found.length || !needle ? found : refsAcrossNodes(needle);
 };
@@ -384,7 +386,7 @@ const refsOfText = (wanted) => {
 const refsAcrossNodes = (needle) => {
   const { commonAncestorContainer: at } = rangeOf(needle, document.body) ?? {};
   const element = at instanceof Element ? at : null, said = element ? squash(element.textContent) : '';
-  const isShort = said.length <= Math.max(LABEL_LENGTH, 2 * needle.length) && standsIn(said.toLowerCase(), needle);
+  const isShort = said.length <= Math.max(MAX_LABEL_CHARS, 2 * needle.length) && standsIn(said.toLowerCase(), needle);
   if (!element || !isShort || !sizeable(element) || element.closest('a,button,input,select,textarea') || refOf.has(element)) return [];
   return [[register(element), said.slice(0, 80), shortText(composedParent(element) ?? element, 80)]];
 };

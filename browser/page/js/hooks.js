@@ -105,27 +105,27 @@ const hookShadowRoots = () => {
 // Closed roots that no hook saw: declared in the HTML, or created before we attached. `suspects` returns elements
 // that may have one, and Python passes their roots to `adopt` through DevTools.
 const HOST_TAGS = /^(?:ARTICLE|ASIDE|BLOCKQUOTE|DIV|FOOTER|H[1-6]|HEADER|MAIN|NAV|P|SECTION|SPAN|.+-.*)$/;
-const SUSPECTS_LIMIT = 60, SUSPECTS_LOOKED_AT = 5000;
-const HEIGHT_OF_TEXT = 8; // pixels; an "empty" element of this height shows something
+const MAX_SUSPECTS = 60, MAX_ELEMENTS_SUSPECTED = 5000;
+const MIN_TEXT_HEIGHT_PX = 8; // an "empty" element of this height shows something
 const adopted = new WeakMap(); // host -> its root
 const askedFor = new WeakSet();
 let suspected = [];
 
-// Notes a custom element, or an empty element that nevertheless has a height.
+// Records a custom element, or an empty element that nevertheless has a height.
 const suspect = (element, style) => {
-  if (suspected.length >= SUSPECTS_LIMIT || !HOST_TAGS.test(element.tagName) || askedFor.has(element) || shadowOf(element)) return;
+  if (suspected.length >= MAX_SUSPECTS || !HOST_TAGS.test(element.tagName) || askedFor.has(element) || shadowOf(element)) return;
   if (!element.tagName.includes('-')) {
     if (element.firstChild || style.display === 'none') return;
     const height = style.display === 'inline' ? element.getBoundingClientRect().height : element.clientHeight;
-    if (height < HEIGHT_OF_TEXT || element.computedStyleMap?.().get('height')?.value !== 'auto') return; // the map is slow
-    if (style.display !== 'inline' && height - parseFloat(style.paddingTop) - parseFloat(style.paddingBottom) < HEIGHT_OF_TEXT) return;
+    if (height < MIN_TEXT_HEIGHT_PX || element.computedStyleMap?.().get('height')?.value !== 'auto') return; // the map is slow
+    if (style.display !== 'inline' && height - parseFloat(style.paddingTop) - parseFloat(style.paddingBottom) < MIN_TEXT_HEIGHT_PX) return;
   }
   suspected.push(element);
 };
 
 // The suspects found by the last walk; with `everywhere`, those in the entire document, without a walk.
 const suspects = (everywhere = false) => {
-  if (everywhere) for (const element of [...document.querySelectorAll('*')].slice(0, SUSPECTS_LOOKED_AT)) suspect(element, getComputedStyle(element));
+  if (everywhere) for (const element of [...document.querySelectorAll('*')].slice(0, MAX_ELEMENTS_SUSPECTED)) suspect(element, getComputedStyle(element));
   const handed = suspected;
   suspected = [];
   handed.forEach((element) => askedFor.add(element));

@@ -91,7 +91,7 @@ class Lines {
 const takesText = (element, role) => EDITABLE.has(role) && !(role === 'combobox' && element.tagName !== 'INPUT' && !element.isContentEditable);
 
 // Whether an element has no box of its own, or only repeats the control in it, which then represents both.
-const PARTS_OF_A_FIELD = 4;
+const MAX_FIELD_PARTS = 4;
 const ITEMS = 'button,' + ['button', 'tab', 'option', 'menuitem', 'menuitemcheckbox', 'menuitemradio', 'treeitem'].map((role) => `[role=${role}]`).join();
 const wrapsAnotherControl = (element, rect) => {
   const shadow = shadowOf(element);
@@ -100,20 +100,20 @@ const wrapsAnotherControl = (element, rect) => {
   const item = (shadow ?? element).querySelector(ITEMS); // a tab with its own close button
   if (item && fills(item, element) && isSameText(item, element)) return true;
   const inner = [...(shadow ?? element).querySelectorAll(INNER_CONTROLS)].filter((one) => !one.querySelector(INNER_CONTROLS));
-  if (!inner.length || inner.length > PARTS_OF_A_FIELD || inner[0].type === 'file') return false;
-  if (inner.length === 1 && sizeable(inner[0]) && shortText(inner[0], TEXT_COMPARED) === shortText(element, TEXT_COMPARED)) return true;
+  if (!inner.length || inner.length > MAX_FIELD_PARTS || inner[0].type === 'file') return false;
+  if (inner.length === 1 && sizeable(inner[0]) && shortText(inner[0], MAX_TEXT_COMPARED_CHARS) === shortText(element, MAX_TEXT_COMPARED_CHARS)) return true;
   return wrapsField(element, inner.filter((one) => !one.closest('[aria-hidden=true]')));
 };
 
 const isSameText = (one, other) => {
-  const text = shortText(one, TEXT_COMPARED);
-  return text !== '' && text === shortText(other, TEXT_COMPARED);
+  const text = shortText(one, MAX_TEXT_COMPARED_CHARS);
+  return text !== '' && text === shortText(other, MAX_TEXT_COMPARED_CHARS);
 };
 
 // Whether an element only wraps a field with its arrow and clear button and has no text of its own.
 const wrapsField = (element, inner) => {
   const [field, ...more] = inner.filter((one) => EDITABLE.has(roleOf(one)));
-  if (!field || more.length || element.offsetHeight > WRAPPED_HIGH || !sizeable(field)) return false;
+  if (!field || more.length || element.offsetHeight > MAX_WRAPPER_HEIGHT_PX || !sizeable(field)) return false;
   if (isWithin(element, wrapperOf(field))) return true;
   const said = [...inner.map((one) => squash(one.textContent)), attributeName(field)].filter(Boolean);
   return !/[\p{L}\p{N}]/u.test(said.reduce((text, part) => text.replaceAll(part, ''), squash(element.textContent)));
@@ -140,7 +140,7 @@ const isPartOfControl = (element) => {
 };
 
 // The text nodes of a tree item, tab or other item, without those of the items and controls inside it.
-const ITEM_WORDS = 200;
+const MAX_ITEM_CHARS = 200;
 const itemWords = (item) => {
   const found = [];
   let length = 0;
@@ -148,7 +148,7 @@ const itemWords = (item) => {
     const owner = node.parentElement?.closest(`${INNER_CONTROLS},${ITEMS},[role=group]`);
     if (owner !== item || !/[\p{L}\p{N}]/u.test(node.data) || isIconName(node)) continue; // an arrow is not a name
     found.push(node);
-    if ((length += node.data.length) > ITEM_WORDS) break;
+    if ((length += node.data.length) > MAX_ITEM_CHARS) break;
   }
   return found;
 };
@@ -156,28 +156,28 @@ const itemWords = (item) => {
 const joined = (nodes) => squash(nodes.map((node) => node.data).join(' '));
 const textOfItem = (item) => joined(itemWords(item));
 
-const OPTIONS_KNOWN = 300;
+const MAX_OPTIONS = 300;
 const optionTexts = (select) => {
   const isListed = (option) => [option, option.parentElement].every((one) => getComputedStyle(one).display !== 'none' || one.tagName === 'SELECT');
-  return [...select.options].filter(isListed).slice(0, OPTIONS_KNOWN).map((option) => squash(option.label || option.text));
+  return [...select.options].filter(isListed).slice(0, MAX_OPTIONS).map((option) => squash(option.label || option.text));
 };
 
 // The shape (tag and class) of children that are repeated rows; '' if there are none.
-const REPEAT_FROM = 6, CHILDREN_LOOKED_AT = 60;
+const MIN_REPEATS = 6, MAX_CHILDREN_COMPARED = 60;
 const shapeOfChild = (child) => child.tagName + '.' + (child.classList[0] ?? '');
 const repeatedShape = (element) => {
-  if (element.childElementCount < REPEAT_FROM) return '';
+  if (element.childElementCount < MIN_REPEATS) return '';
   const children = [];
-  for (let child = element.firstElementChild; child && children.length < CHILDREN_LOOKED_AT; child = child.nextElementSibling) children.push(child);
+  for (let child = element.firstElementChild; child && children.length < MAX_CHILDREN_COMPARED; child = child.nextElementSibling) children.push(child);
   const [shape, count] = countBy(children, shapeOfChild)[0];
-  return count >= REPEAT_FROM ? shape : '';
+  return count >= MIN_REPEATS ? shape : '';
 };
 
 const shortLink = (element) => {
   const href = element.getAttribute('href') ?? '';
   if (!href || /^(javascript:|#|data:|blob:)/i.test(href)) return href.startsWith('#') ? href.slice(0, 40) : '';
   try {
-    const whole = typeof element.href === 'string' ? element.href : new URL(href, document.baseURI).href; // a link already has it
+    const whole = typeof element.href === 'string' ? element.href : new URL(href, document.baseURI).href; // a link already has its full address
     if (!/^https?:/.test(whole)) return new URL(whole).protocol;
     return URL.canParse(whole) ? whole : '';
   } catch {
@@ -185,20 +185,20 @@ const shortLink = (element) => {
   }
 };
 
-// What a nameless control's address says about it: its form's address, or the script that it runs.
-const ADDRESS_SHOWN = 60; // characters
+// An address that describes a nameless control: that of its form, or the script that it runs.
+const MAX_ADDRESS_CHARS = 60;
 const addressOf = (element) => {
   const { form } = element, written = element.getAttribute('formaction') ?? (form && element.type === 'submit' ? form.getAttribute('action') : '');
   if (written) return new URL(written, document.baseURI).href;
   const code = element.getAttribute('onclick') ?? /^javascript:(.*)/is.exec(element.getAttribute('href') ?? '')?.[1] ?? '';
   const call = /[a-z$_][\w$.]*\([^)]*\)/i.exec(code)?.[0] ?? '';
-  return call.startsWith('void') ? '' : call && 'javascript:' + call.slice(0, ADDRESS_SHOWN);
+  return call.startsWith('void') ? '' : call && 'javascript:' + call.slice(0, MAX_ADDRESS_CHARS);
 };
 
 // A picture without alternative text that may be content: it is large, and not marked as decorative (alt="").
-const PICTURE_FROM = 150; // pixels in both directions
+const MIN_PICTURE_PX = 150; // pixels in both directions
 const unlabelled = (image, rect) => {
-  if (image.tagName !== 'IMG' || image.hasAttribute('alt') || Math.min(rect.width, rect.height) < PICTURE_FROM) return '';
+  if (image.tagName !== 'IMG' || image.hasAttribute('alt') || Math.min(rect.width, rect.height) < MIN_PICTURE_PX) return '';
   const file = /^(?!data:|blob:).*?([^/?#]{1,40})(?:[?#].*)?$/.exec(image.currentSrc || image.src)?.[1] ?? '';
   return `${file} ${sizeOf(rect)}, without a description`.trim();
 };

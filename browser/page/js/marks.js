@@ -1,10 +1,10 @@
 // Draws refs over the visible controls, for a screenshot, and removes them again.
-const MARKS_LIMIT = 200;
+const MAX_MARKS = 200;
 const SIZES = [{ font: 10, height: 12, char: 6.1 }, { font: 8, height: 9, char: 4.9 }]; // pixels, in bold monospace; the small size is used if the large one hides words
 const LABEL_PAD = 2;
-const OVER_LABEL = 6, OVER_WORDS = 4; // cost of covering a label or words, relative to another control's background
-const READABLE = 6; // square pixels of a text's box that a label may cover: the glyphs do not fill the box
-const WORDS_KNOWN = 3000;
+const LABEL_COST = 6, WORDS_COST = 4; // cost of covering a label or words, relative to another control's background
+const MAX_COVERED_TEXT_PX2 = 6; // a label may cover this much of a text box, as the glyphs do not fill it
+const MAX_WORD_BOXES = 3000;
 let marks = null;
 const unmark = () => { marks?.remove(); marks = null; };
 
@@ -18,7 +18,7 @@ const drawMarks = () => {
   for (const { box, ref } of targets) {
     const spot = spotFor(box, ref, { targets, words, taken });
     taken.push(spot);
-    if (spot.hides > READABLE) hiding += 1;
+    if (spot.hides > MAX_COVERED_TEXT_PX2) hiding += 1;
     marks.append(outline(box, ref), label(spot, ref));
   }
   (document.body ?? document.documentElement).append(marks);
@@ -29,7 +29,7 @@ const marked = () => {
   const targets = [];
   for (const [ref, { element }] of registry) {
     const target = element.deref();
-    if (!target?.isConnected || targets.length >= MARKS_LIMIT) continue;
+    if (!target?.isConnected || targets.length >= MAX_MARKS) continue;
     const box = target.getBoundingClientRect();
     if (box.width < 3 || box.height < 3 || box.bottom < 0 || box.top > innerHeight || box.right < 0 || box.left > innerWidth) continue;
     const inView = pointsOf(target).some(({ x, y }) => {
@@ -54,7 +54,7 @@ const drawnWords = () => {
   const range = document.createRange();
   const boxes = [...document.querySelectorAll('input,select,textarea,img,svg,canvas,video')].map((one) => one.getBoundingClientRect());
   for (const node of textNodes(document.body ?? document.documentElement)) {
-    if (boxes.length > WORDS_KNOWN) break;
+    if (boxes.length > MAX_WORD_BOXES) break;
     if (!node.data.trim()) continue;
     range.selectNode(node);
     boxes.push(...range.getClientRects());
@@ -71,20 +71,20 @@ const holds = (outer, inner) => outer.left <= inner.left && outer.top <= inner.t
 const nearby = (box, others, reach) => others.filter((other) => overlap(other, { left: box.left - reach, right: box.right + reach, top: box.top - reach, bottom: box.bottom + reach }));
 const sumOver = (spot, boxes) => boxes.reduce((sum, box) => sum + overlap(spot, box), 0);
 
-// The label position beside or on the element that hides least.
+// The label position, next to or on the element, that hides the least.
 const spotFor = (box, ref, { targets, words, taken }) => {
   const reach = ref.length * SIZES[0].char + 2 * LABEL_PAD;
   const written = nearby(box, words, reach), labels = nearby(box, taken, reach);
   const others = nearby(box, targets.map((one) => one.box), reach).filter((other) => !holds(other, box));
   let best = null;
   for (const size of SIZES) {
-    if (best && best.hides <= READABLE) break;
+    if (best && best.hides <= MAX_COVERED_TEXT_PX2) break;
     const width = ref.length * size.char + 2 * LABEL_PAD, { height } = size;
     for (const [left, top] of placesBeside(box, width, height)) {
       const spot = { left, top, right: left + width, bottom: top + height, size };
       if (left < 0 || top < 0 || spot.right > innerWidth || spot.bottom > innerHeight) continue;
       spot.hides = sumOver(spot, written);
-      spot.cost = OVER_WORDS * spot.hides + sumOver(spot, others) + OVER_LABEL * sumOver(spot, labels);
+      spot.cost = WORDS_COST * spot.hides + sumOver(spot, others) + LABEL_COST * sumOver(spot, labels);
       if (!best || spot.cost < best.cost) best = spot;
     }
   }

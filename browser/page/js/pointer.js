@@ -15,15 +15,15 @@ const bringIntoView = (element) => {
 };
 
 // The wrapper drawn around a single field (with its value and arrow), which takes presses for it.
-const WRAPPED_AT = 4, WRAPPED_HIGH = 72; // levels; pixels
+const MAX_LEVELS_TO_WRAPPER = 4, MAX_WRAPPER_HEIGHT_PX = 72;
 const FIELDS = 'input:not([type=hidden]),select,textarea';
 const INNER_CONTROLS = 'a[href],button,input:not([type=hidden]),select,textarea,[contenteditable=""],[contenteditable=true],'
   + ['button', 'link', 'checkbox', 'radio', 'switch', 'slider', 'spinbutton', 'textbox', 'searchbox', 'combobox'].map((role) => `[role=${role}]`).join();
 const wrapperOf = (element, others = INNER_CONTROLS) => {
   if (!isField(element)) return null;
   let wrapper = null;
-  const most = Math.max(WRAPPED_HIGH, 2 * element.offsetHeight);
-  for (let at = element.parentElement, level = 0; at && level < WRAPPED_AT; at = at.parentElement, level += 1) {
+  const most = Math.max(MAX_WRAPPER_HEIGHT_PX, 2 * element.offsetHeight);
+  for (let at = element.parentElement, level = 0; at && level < MAX_LEVELS_TO_WRAPPER; at = at.parentElement, level += 1) {
     if (at.offsetHeight > most || [...at.querySelectorAll(others)].filter(sizeable).length > 1 || /^(LABEL|FORM|BODY|TD|LI|P)$/.test(at.tagName)) break;
     wrapper = at;
   }
@@ -102,7 +102,7 @@ const gets = (target, element) => {
   const cameBetween = aimedOn?.isConnected && control && control !== element && !isOwnLabel && isWithin(control, element) && !isWithin(aimedOn, control);
   return !cameBetween && (isHitOn(target, element) || (!!shadowOf(target) && isWithin(element, target)));
 };
-// The target element, or the one that has its ref since the page re-rendered it.
+// The target element or, if the page re-rendered it, the element that now has its ref.
 const aimedNow = () => {
   if (aimedAt && aimedRef && !aimedAt.isConnected) aimedAt = resolve(aimedRef).element ?? aimedAt;
   return aimedAt;
@@ -121,9 +121,9 @@ const watchPresses = () => {
     }, true);
   }
 };
-// Returns which element received the last press if it was not the target, otherwise ''.
+// Returns the element that received the last press if it was not the target, or else ''.
 const missed = () => {
-  if (!aimedAt) return ''; // the press led to this document
+  if (!aimedAt) return ''; // the press opened this document
   const gone = !aimedAt.isConnected, anew = gone && !!aimedRef && !!resolve(aimedRef).element;
   const isChoice = roleOf(aimedAt) === 'option'; // some lists choose and close at mousedown
   aimedAt = null;
@@ -136,7 +136,7 @@ const missed = () => {
 };
 
 // Why the page prevents an element from being pressed; '' if it, its label or its content can be pressed.
-const PARTS_ASKED = 40;
+const MAX_PARTS_CHECKED = 40;
 const PRESSED_ROLES = new Set(['link', 'button', 'menuitem', 'tab']);
 const SWITCHED_OFF = 'the page has disabled it (pointer-events: none)';
 const takesNoPointer = (element) => getComputedStyle(element).pointerEvents === 'none';
@@ -144,7 +144,7 @@ const offReason = (element) => {
   if (element.matches(':disabled') || outward(element, (at) => at.getAttribute('aria-disabled') === 'true')) return 'it is disabled';
   if (outward(element, (at) => at.inert)) return 'the page has made this part inert';
   if (pressedFor(element)) return '';
-  const parts = [element, shadowOf(element)].flatMap((root) => [...(root?.querySelectorAll('*') ?? [])].slice(0, PARTS_ASKED));
+  const parts = [element, shadowOf(element)].flatMap((root) => [...(root?.querySelectorAll('*') ?? [])].slice(0, MAX_PARTS_CHECKED));
   return [element, ...(element.labels ?? []), ...(element.control ? [element.control] : []), ...parts].every(takesNoPointer) ? SWITCHED_OFF : '';
 };
 

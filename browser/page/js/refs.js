@@ -1,12 +1,12 @@
 // A ref belongs to its element as long as the document exists. If the element is replaced, the ref moves to its
 // successor if exactly one element has the same fingerprint.
-const registry = new Map(); // ref -> { element: WeakRef, print, past }; `past` is the fingerprint of the walk before
+const registry = new Map(); // ref -> { element: WeakRef, print, past }; `past` is the fingerprint from the previous walk
 const refOf = new WeakMap(); // element -> ref
 let refCount = 0;
 let refPrefix = 'e';
 
 const ROW = 'li,tr,article,option,[role=row],[role=listitem],[role=option],[role=treeitem],[role=article]';
-const ROW_HOPS = 12;
+const MAX_LEVELS_TO_ROW = 12;
 const ROW_TEXT = 160, CAPTION_TEXT = 80, NAME_TEXT = 120; // characters
 const KEY_ATTRIBUTES = new Set(['id', 'name', 'type', 'href', 'value', 'for', 'aria-controls']);
 
@@ -20,11 +20,11 @@ const register = (element) => {
   return ref;
 };
 
-const closestRow = (element) => (element.closest(ROW) || element.getRootNode() !== document ? outward(element, (at) => at.matches(ROW), ROW_HOPS) : null);
+const closestRow = (element) => (element.closest(ROW) || element.getRootNode() !== document ? outward(element, (at) => at.matches(ROW), MAX_LEVELS_TO_ROW) : null);
 
 // `said` is the beginning of the element's text, if known.
 const ownName = (element, role = roleOf(element), said = undefined) => attributeName(element)
-  || (EDITABLE.has(role) ? '' : (said ?? shortText(element, TEXT_COMPARED)).slice(0, NAME_TEXT)) || fallbackName(element);
+  || (EDITABLE.has(role) ? '' : (said ?? shortText(element, MAX_TEXT_COMPARED_CHARS)).slice(0, NAME_TEXT)) || fallbackName(element);
 
 const lineOf = (element) => `${roleOf(element) || 'clickable'} "${ownName(element).slice(0, 60)}"`;
 
@@ -92,7 +92,7 @@ const candidatesFor = (print) => {
   return [...everyElement()].filter((element) => element.tagName === tag && roleOf(element) === print.role);
 };
 
-// The share of words that two texts have in common, 0 to 1.
+// The share of words that two strings have in common, from 0 to 1.
 const wordOverlap = (a, b) => {
   const words = new Set(a.toLowerCase().match(/[\p{L}\p{N}]+/gu));
   const others = b.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
@@ -100,15 +100,15 @@ const wordOverlap = (a, b) => {
   return others.filter((word) => words.has(word)).length / Math.max(words.size, others.length);
 };
 
-// Similar elements with the same text around them; otherwise with text that begins the same and hardly differs, as in a
-// row whose numbers change.
-const HARDLY = 0.7;
+// The similar elements with the same text around them or, if there are none, with text that begins the same and hardly
+// differs, as in a row whose numbers change.
+const MIN_CONTEXT_OVERLAP = 0.7;
 const withSameContext = (print, alike) => {
   const same = alike.filter((other) => contextOf(other) === print.around);
   if (same.length) return same;
   const begin = (text) => /^\S*\p{L}\S*(?: \S+)?/u.exec(text)?.[0];
   const wanted = begin(print.around);
-  return alike.filter((other) => wanted && begin(contextOf(other)) === wanted && wordOverlap(contextOf(other), print.around) >= HARDLY);
+  return alike.filter((other) => wanted && begin(contextOf(other)) === wanted && wordOverlap(contextOf(other), print.around) >= MIN_CONTEXT_OVERLAP);
 };
 
 const rebind = (ref, element, print = fingerprintOf(element)) => {
@@ -133,12 +133,12 @@ const rebindAll = (pairs) => {
   return done;
 };
 
-// An element with text is identified by its text and the text around it; one without text, by its id or data, even if it
-// has text later.
+// An element with text is identified by its text and the text around it; an element without text by its id or data, even if
+// text is added later.
 const fullKey = (print) => JSON.stringify([print.role, print.key, print.name, print.icon, print.row, print.caption, print.around]);
 const bareKey = (print) => (print.key.includes('|') ? JSON.stringify([print.role, print.key, print.caption]) : '');
 
-// Lists that scrolled since the walk before: they may show other rows in the same elements.
+// Lists that scrolled since the previous walk: they may show other rows in the same elements.
 const scrolledTo = new WeakMap(); // list -> its position at the last walk
 let rolled = new Set();
 const noteScroll = (list) => {
@@ -147,9 +147,9 @@ const noteScroll = (list) => {
   scrolledTo.set(list, at);
 };
 
-// Whether an element in a list that scrolled was given another row; it then gets another ref.
+// Whether an element in a list that scrolled now shows a different row, and so must get a new ref.
 const isRecycled = (element, { print, past }) => {
-  if (!past?.row || !print.row || sameFingerprint(past, print) || wordOverlap(besides(print), besides(past)) >= SAME_ROW) return false;
+  if (!past?.row || !print.row || sameFingerprint(past, print) || wordOverlap(besides(print), besides(past)) >= MIN_ROW_OVERLAP) return false;
   return !!outward(element, (at) => rolled.has(at));
 };
 
@@ -207,8 +207,8 @@ const nameCandidates = (print) => candidatesFor(print)
   .map(({ element }) => `[${register(element)}] ${lineOf(element)} in "${contextOf(element).slice(0, 60)}"`);
 
 // Returns { element }, or { why, print } if it no longer exists or is ambiguous. A connected element may have been given other
-// content (recycled rows in a virtual list): then the element that now has the old content is searched for.
-const SAME_ROW = 0.5;
+// content (recycled rows in a virtual list): in that case, the element that now has the old content is searched for.
+const MIN_ROW_OVERLAP = 0.5;
 const besides = ({ row, name }) => row.replace(name, ' ');
 const resolve = (ref) => {
   const { element: weak, print } = registry.get(ref) ?? {};
@@ -223,7 +223,7 @@ const resolve = (ref) => {
     if (moved.length === 1) return rebind(ref, moved[0]);
     if (moved.length > 1) return gone('was given to another element, and several now look like it');
     if (now.key !== print.key && now.name !== print.name) return gone(`is now ${lineOf(element)}`);
-    if (wordOverlap(besides(now), besides(print)) < SAME_ROW) return gone(`is now in another row: "${now.row.slice(0, 60)}"`);
+    if (wordOverlap(besides(now), besides(print)) < MIN_ROW_OVERLAP) return gone(`is now in another row: "${now.row.slice(0, 60)}"`);
     return { element };
   }
   const matches = candidatesFor(print).filter((other) => {
@@ -248,8 +248,8 @@ const pathOf = (element) => {
   return steps.join('>');
 };
 
-// Finds an identified element: at its path if its id, address or name match; otherwise by a unique id, address or name;
-// otherwise at its path with other text, if it has neither id nor address.
+// Finds an identified element, trying in turn: its path, if its id, address or name match; a unique id, address or name; its
+// path with different text, if it has neither id nor address.
 const identified = (known) => {
   const alike = candidatesFor(known);
   const own = known.key.includes('|');

@@ -3,7 +3,7 @@ const VOID = new Set(['AREA', 'BASE', 'BR', 'COL', 'EMBED', 'HR', 'IMG', 'INPUT'
 const UNSEEN_TAGS = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'LINK', 'META', 'HEAD', 'OBJECT', 'EMBED', 'CANVAS', 'AUDIO', 'VIDEO', 'SVG', 'svg']);
 const KEPT_ATTRIBUTES = ['href', 'id', 'class', 'rel', 'role', 'datetime', 'colspan', 'rowspan', 'itemprop', 'aria-label', 'title', 'type',
   'property', 'content', 'lang', 'alt', 'src', 'data-testid', 'open'];
-const SEEN_NODES = 200_000, SEEN_CHARS = 12_000_000;
+const MAX_VISIBLE_NODES = 200_000, MAX_VISIBLE_CHARS = 12_000_000;
 
 const PINNED = new Set(['fixed', 'sticky']);
 // The fixed element at a point or around it, unless it also contains `element`.
@@ -13,9 +13,9 @@ const pinnedOver = (hit, element) => {
 };
 
 // The layers that together cover the whole window; empty if something is visible between them.
-const SHARES = [0.05, 0.35, 0.65, 0.95];
+const SAMPLED_POSITIONS = [0.05, 0.35, 0.65, 0.95];
 const layersOver = (covers) => {
-  const found = new Set(SHARES.flatMap((x) => SHARES.map((y) => {
+  const found = new Set(SAMPLED_POSITIONS.flatMap((x) => SAMPLED_POSITIONS.map((y) => {
     const hit = deepHit(innerWidth * x, innerHeight * y);
     return hit && covers(hit) ? pinnedOver(hit, null) : null;
   })));
@@ -23,8 +23,8 @@ const layersOver = (covers) => {
 };
 
 // A layer may be opaque and still let the pointer through (pointer-events: none). Our own style sheet disables that during
-// the hit test, which page scripts cannot notice. Such pictures are mostly grain or confetti, so only plain colours
-// count.
+// the hit test, which page scripts cannot notice. Pictures in such layers are mostly grain or confetti, so only plain
+// colours count.
 const layersWithoutPointer = () => {
   const before = [...document.adoptedStyleSheets]; // a copy: the property itself changes on every assignment
   const sheet = new CSSStyleSheet();
@@ -86,7 +86,7 @@ const walkSeen = (start, most, { open, text, close }) => {
   };
   /** @type {any[]} */
   const stack = [{ node: start, look: rootLook() }];
-  for (let nodes = 0, chars = 0; stack.length && nodes < SEEN_NODES && chars < most; nodes += 1) {
+  for (let nodes = 0, chars = 0; stack.length && nodes < MAX_VISIBLE_NODES && chars < most; nodes += 1) {
     const job = stack.pop(), { node } = job;
     if (job.leave) close(node, job.style);
     else if (node.nodeType === Node.TEXT_NODE) {
@@ -124,7 +124,7 @@ const rendered = () => {
   }
   out.push('</head>');
   if (document.body) {
-    walkSeen(document.body, SEEN_CHARS, {
+    walkSeen(document.body, MAX_VISIBLE_CHARS, {
       open: (element) => {
         const tag = tagOf(element);
         if (isFront(element)) out.push('<section role="dialog" data-front="">');

@@ -23,11 +23,11 @@ const scrollerOf = (element) => {
 };
 
 // The largest scrollable element, for a page that does not scroll itself.
-const ELEMENTS_ASKED = 5000;
+const MAX_ELEMENTS_SEARCHED = 5000;
 const largestScroller = () => {
   let largest = null, area = 0, asked = 0;
   const rest = [/** @type {Element} */ (document.body)];
-  for (let at = rest.pop(); at && asked < ELEMENTS_ASKED; at = rest.pop(), asked += 1) {
+  for (let at = rest.pop(); at && asked < MAX_ELEMENTS_SEARCHED; at = rest.pop(), asked += 1) {
     const size = at.clientWidth * at.clientHeight;
     if (size > area && canScroll(at)) [largest, area] = [at, size];
     rest.push(...at.children, ...(shadowOf(at)?.children ?? []));
@@ -54,11 +54,11 @@ const scroll = async ({ element, pages, to }) => {
 
 // Virtual lists are searched by scrolling them down or sideways, or by wheel events.
 const DRAWN_LATE_MS = 100; // a list that has rendered nothing new by then has nothing new
-const SCREEN = 0.9; // of the visible height per step, so that no row is skipped
-const SAME_STEPS = 2; // after this many steps without a change, the list is not virtual
+const SCREEN_SHARE_PER_STEP = 0.9; // of the visible height per step, so that no row is skipped
+const MAX_UNCHANGED_STEPS = 2; // after this many steps without a change, the list is not virtual
 const LOAD_MS = 1500; // for an endless feed to load more at its end
-const ROW_AT_MOST = 400, LISTS_AT_MOST = 8, LIST_SIZE = 60;
-const NOTCH = 120, FAR = 1e6; // wheel pixels: one step, and enough to reach the end of any list
+const MAX_ROW_CHARS = 400, MAX_LISTS = 8, MIN_LIST_PX = 60;
+const WHEEL_STEP_PX = 120, WHEEL_TO_END_PX = 1e6; // wheel pixels: one step, and enough to reach the end of any list
 const GRIDS = 'table,[role=table],[role=grid],[role=treegrid]';
 
 const renderedText = (list) => [...allTextNodes(list)].map((node) => node.data).join(' ');
@@ -88,7 +88,7 @@ const byBar = (list, across = false) => {
     at: () => sign * list[place],
     end: () => list[all] - list[seen],
     go: (to) => list.scrollTo({ [side]: sign * to, behavior: 'instant' }),
-    step: () => SCREEN * list[seen] + (across ? 0 : drawnBeyond(innerHeight)),
+    step: () => SCREEN_SHARE_PER_STEP * list[seen] + (across ? 0 : drawnBeyond(innerHeight)),
     drawn: () => !list[place] && 1.25 * list[seen] + drawnBeyond(sign > 0 ? innerWidth : 0) >= list[all],
   };
 };
@@ -96,7 +96,7 @@ const byBar = (list, across = false) => {
 // A list without a scroll bar is scrolled by wheel events, from its start until nothing new appears. null if the wheel does
 // something else: in a map that zooms, elements move in different directions.
 const byWheel = async (list) => {
-  for (const notch of [NOTCH, -NOTCH]) {
+  for (const notch of [WHEEL_STEP_PX, -WHEEL_STEP_PX]) {
     const { top, bottom } = list.getBoundingClientRect();
     const inView = wordedElements(list).filter((at) => topOf(at) >= top && topOf(at) < bottom);
     const ways = await wheeled(list, notch, inView);
@@ -108,12 +108,12 @@ const byWheel = async (list) => {
 };
 
 const wheelWay = (list, rate) => {
-  let place = -SCREEN * list.clientHeight; // so that the first step reaches the start
+  let place = -SCREEN_SHARE_PER_STEP * list.clientHeight; // so that the first step reaches the start
   const go = (to) => {
-    wheel(list, to > 0 ? (to - place) / rate : -FAR);
+    wheel(list, to > 0 ? (to - place) / rate : -WHEEL_TO_END_PX);
     place = to;
   };
-  return { shown: list, began: 0, at: () => place, end: () => Infinity, go, step: () => SCREEN * list.clientHeight };
+  return { shown: list, began: 0, at: () => place, end: () => Infinity, go, step: () => SCREEN_SHARE_PER_STEP * list.clientHeight };
 };
 
 const wheel = (list, deltaY) => {
@@ -140,13 +140,13 @@ const wheeled = async (list, deltaY, elements) => {
 const virtualLists = () => {
   const root = document.scrollingElement ?? document.documentElement;
   const found = { down: [], across: [], wheel: [] };
-  const add = (kind, at) => { if (found[kind].length < LISTS_AT_MOST && at.checkVisibility()) found[kind].push(at); };
+  const add = (kind, at) => { if (found[kind].length < MAX_LISTS && at.checkVisibility()) found[kind].push(at); };
   const long = (at) => at.scrollHeight > 1.2 * at.clientHeight, wide = (at) => at.scrollWidth > 1.5 * at.clientWidth;
   for (const at of everyElement()) {
-    if (at === root || at.tagName === 'TEXTAREA' || Math.max(at.clientHeight, at.clientWidth) <= LIST_SIZE) continue;
-    if (at.clientHeight > LIST_SIZE && long(at) && canScroll(at)) add('down', at);
-    else if (at.clientHeight > LIST_SIZE && listensForWheel(at)) add('wheel', at);
-    if (at.clientWidth > LIST_SIZE && wide(at) && scrollsSideways(at)) add('across', at);
+    if (at === root || at.tagName === 'TEXTAREA' || Math.max(at.clientHeight, at.clientWidth) <= MIN_LIST_PX) continue;
+    if (at.clientHeight > MIN_LIST_PX && long(at) && canScroll(at)) add('down', at);
+    else if (at.clientHeight > MIN_LIST_PX && listensForWheel(at)) add('wheel', at);
+    if (at.clientWidth > MIN_LIST_PX && wide(at) && scrollsSideways(at)) add('across', at);
   }
   found.down.sort((a, b) => a.scrollHeight - b.scrollHeight); // so that a long list does not use up the time for the others
   if (root.scrollHeight > root.clientHeight + 1) found.down.push(root); // a feed may start with little more than one screen
@@ -166,15 +166,15 @@ const untilRendered = async (list, before, ms) => {
   }
 };
 
-// How a row of the list (an element around a word, no longer than a row) contains a text: literally, by all its words, or
-// '' for not at all.
+// How well a row of the list (an element around a word, no longer than a row) matches: 'exact' if it contains the text,
+// 'words' if it contains all its words, or else ''.
 const rowContains = (list, { text, words }) => {
   let found = '';
   for (const node of allTextNodes(list)) {
     if (!node.data.toLowerCase().includes(words[0])) continue;
     for (let at = node.parentElement; at && at !== list; at = composedParent(at)) {
       const said = squash(renderedText(at)).toLowerCase();
-      if (said.length > ROW_AT_MOST) break;
+      if (said.length > MAX_ROW_CHARS) break;
       if (standsIn(said, text) || standsIn(squash(at.textContent).toLowerCase(), text)) return 'exact';
       if (words.every((word) => standsIn(said, word))) found = 'words';
     }
@@ -183,7 +183,7 @@ const rowContains = (list, { text, words }) => {
 };
 
 // Whether a list renders different content at its end: a list that draws many screens of rows in advance does not change
-// for a while. It is left where it was.
+// for a while. The list is left where it was.
 const changesAtEnd = async ({ shown, at, end, go }) => {
   const place = at(), before = renderedText(shown);
   go(end());
@@ -193,14 +193,14 @@ const changesAtEnd = async ({ shown, at, end, go }) => {
   return changed;
 };
 
-// Searches a list from its position to its end, then from its start. It is left where the text is, otherwise where its
-// words are, otherwise where it was. A list that loads more at its end is followed until the time is up; it then yields
-// { late }, and { grew } at its end. `inside` searches further at each position with new content.
+// Searches a list from its position to its end, then from its start. The list is left where the text is, or else where its
+// words are, or else where it was. A list that loads more at its end is followed until time is up, which yields { late };
+// its end yields { grew }. `inside` searches further at each position with new content.
 const scrollList = async function* (way, wanted, limit, inside = null) {
   const { shown, began } = way;
   let drawn = renderedText(shown), same = 0, round = false, grew = false, byWords = -1;
-  while (same < SAME_STEPS || (way.end() < Infinity && await changesAtEnd(way))) {
-    if (same >= SAME_STEPS) same = -Infinity;
+  while (same < MAX_UNCHANGED_STEPS || (way.end() < Infinity && await changesAtEnd(way))) {
+    if (same >= MAX_UNCHANGED_STEPS) same = -Infinity;
     if (performance.now() > limit.until) {
       if (byWords >= 0) break;
       yield { late: true, grew };
@@ -220,8 +220,8 @@ const scrollList = async function* (way, wanted, limit, inside = null) {
       round ||= atEnd;
     }
     const now = await untilRendered(shown, drawn, DRAWN_LATE_MS);
-    // Content that loads immediately has been loaded too: the former end is no longer the end.
-    if (!round && way.at() >= end - 1 && way.end() > end + LIST_SIZE && way.end() < Infinity) grew = true;
+    // Content that loads immediately is now there, too: the former end is no longer the end.
+    if (!round && way.at() >= end - 1 && way.end() > end + MIN_LIST_PX && way.end() < Infinity) grew = true;
     same = now === drawn ? same + 1 : way.end() < Infinity ? -Infinity : 0;
     const says = rowContains(shown, wanted);
     if (says === 'exact') yield { found: true };
@@ -260,8 +260,8 @@ const scrollLists = async function* (wanted, element) {
   }
 };
 
-// Returns { found } each time a row of a list (any list, or the one around an element) contains the text, { late } when the
-// time is up, { grew } at the end of a list that loaded more; {} at the end.
+// Each call returns { found } for the next row of a list (any list, or the one around an element) that contains the text, {
+// late } when time is up, { grew } at the end of a list that loaded more, or {} at the end.
 const seek = async ({ text, ms, more, element }) => {
   const asked = squash(text).toLowerCase();
   seekLimit.until = performance.now() + ms;

@@ -15,13 +15,13 @@ const isLayout = (table) => {
 
 // Joins the rows of grids that draw their frozen columns as a separate table, beside the other columns (TUI Grid) or over a
 // copy of the same cells (Handsontable). The rows must have the same heights and positions throughout, and touch.
-const EVEN = 2; // pixels by which edges may differ
+const MAX_EDGE_DIFFERENCE_PX = 2; // between edges that touch
 class SplitTables {
   constructor() {
     this.tables = new Map(); // the parent of rows -> [{ line, box }]
   }
 
-  // Notes a row's line, with the part of its box that is not cut off or scrolled out of view.
+  // Records a row's line, with the part of its box that is not cut off or scrolled out of view.
   note(row, line, look) {
     if (!line?.p.some((piece) => !piece.open)) return;
     const { top, bottom, left, right } = row.getBoundingClientRect(), box = { top, bottom, left, right };
@@ -39,14 +39,14 @@ class SplitTables {
   join(lines) {
     const gone = new Set(), edges = []; // the lines joined to others, and where tables meet
     const tables = [...this.tables.values()];
-    for (const wanted of [(table) => table.length > 1, (table) => table.length === 1]) { // headers follow their rows
+    for (const wanted of [(table) => table.length > 1, (table) => table.length === 1]) { // headers are joined after their rows
       const open = tables.filter(wanted), byTop = new Map();
       for (const table of open) byTop.set(rowTop(table), [...(byTop.get(rowTop(table)) ?? []), table]);
       for (const table of open) {
         for (const other of byTop.get(rowTop(table))) {
           if (table === other || gone.has(table[0].line) || gone.has(other[0].line) || !areEven(table, other)) continue;
           const edge = edgeOf(table[0].box, other[0].box);
-          if (edge === null || (table.length === 1 && !edges.some((known) => Math.abs(known - edge) <= EVEN))) continue;
+          if (edge === null || (table.length === 1 && !edges.some((known) => Math.abs(known - edge) <= MAX_EDGE_DIFFERENCE_PX))) continue;
           if (!joinRows(table, other)) continue;
           edges.push(edge);
           for (const { line } of other) gone.add(line);
@@ -64,7 +64,7 @@ const areEven = (table, other) => table.length === other.length
 // Where two boxes meet, side by side or one over an end of the other; null if they do not.
 const edgeOf = (box, other) => {
   if (box.right <= box.left || other.right <= other.left) return null;
-  const near = (a, b) => Math.abs(a - b) <= EVEN;
+  const near = (a, b) => Math.abs(a - b) <= MAX_EDGE_DIFFERENCE_PX;
   if (near(box.right, other.left)) return box.right;
   if (near(other.right, box.left)) return box.left;
   if (other.right - other.left >= box.right - box.left) return null;
@@ -77,7 +77,7 @@ const edgeOf = (box, other) => {
 const joinRows = (table, other) => {
   const rows = table.map(({ line, box }, at) => {
     const { box: its } = other[at], cells = cellsOf(line.p), added = cellsOf(other[at].line.p), count = added.length;
-    const isFirst = its.left < box.left + EVEN, isOver = its.right > box.left + EVEN && its.left < box.right - EVEN;
+    const isFirst = its.left < box.left + MAX_EDGE_DIFFERENCE_PX, isOver = its.right > box.left + MAX_EDGE_DIFFERENCE_PX && its.left < box.right - MAX_EDGE_DIFFERENCE_PX;
     const under = isFirst ? cells.slice(0, count) : cells.slice(-count);
     const repeats = isOver && under.every((cell, n) => wordsIn(cell) === wordsIn(added[n]));
     if (repeats) cells.splice(isFirst ? 0 : -count, count);

@@ -1,9 +1,9 @@
 // Determines what a user can see, from colours, clipping, opacity, geometry and elements on top.
 const TRANSPARENT = 0.08; // text fainter than this cannot be read
 const OPAQUE = 0.95;
-const SAME_COLOUR = 24; // sum of channel differences up to which text is indistinguishable from its background
+const MAX_SAME_COLOUR_DIFFERENCE = 24; // sum over the channels; text is then indistinguishable from its background
 const TINY_FONT_PX = 2;
-const FAR_RIGHT = 5000; // pixels; outside any window, reached only by scrolling sideways
+const MIN_FAR_RIGHT_PX = 5000; // outside any window, reached only by scrolling sideways
 const HIDING_OVERFLOW = /hidden|clip/, ROLLING_OVERFLOW = /auto|scroll/; // in one or both directions
 
 const colours = new Map(); // CSS text -> [red, green, blue, alpha], null if it is not a colour
@@ -26,7 +26,7 @@ const paintedColour = (text) => {
   return [red, green, blue, alpha / 255];
 };
 
-const sameColour = (a, b) => Math.abs(a[0] - b[0]) + Math.abs(a[1] - b[1]) + Math.abs(a[2] - b[2]) <= SAME_COLOUR;
+const sameColour = (a, b) => Math.abs(a[0] - b[0]) + Math.abs(a[1] - b[1]) + Math.abs(a[2] - b[2]) <= MAX_SAME_COLOUR_DIFFERENCE;
 
 // The colours of a background image made of gradients; none for any other image.
 const gradientColours = (image) => {
@@ -88,10 +88,10 @@ const clippedAway = (element, style, position) => {
 const turnedAway = ({ transform }) => transform.startsWith('matrix3d') && new DOMMatrixReadOnly(transform).m33 < 0;
 
 const PLACED = new Set(['absolute', 'fixed']);
-const farAway = (element, style, position) => PLACED.has(position) && parseFloat(style.left) >= FAR_RIGHT
-  && element.getBoundingClientRect().left + scrollX >= FAR_RIGHT;
+const farAway = (element, style, position) => PLACED.has(position) && parseFloat(style.left) >= MIN_FAR_RIGHT_PX
+  && element.getBoundingClientRect().left + scrollX >= MIN_FAR_RIGHT_PX;
 
-const isMoved = (element) => getComputedStyle(element).transform !== 'none'; // it is the container of fixed content
+const isMoved = (element) => getComputedStyle(element).transform !== 'none'; // it contains fixed content, which moves with it
 
 // Values that content inherits from an element: `back`, the colour behind it, null for a picture; `clip`, the box that it
 // is cut to, and `roll`, the scrollable list around it (both also for positioned content, as `fixedClip` and `fixedRoll`);
@@ -102,11 +102,11 @@ const rootLook = () => {
   return { opacity: 1, back: [255, 255, 255, 1], clip: null, fixedClip: null, roll: null, fixedRoll: null, turns: false, pinned: false, gone: '', page };
 };
 
-// Whether a drawing's text in the colour of the page is drawn on a shape of another colour, as on the blocks of Blockly.
-const SHAPES_TRIED = 200;
+// Whether a drawing's text in the colour of the page is drawn on a shape of a different colour, as on Blockly's blocks.
+const MAX_SHAPES_TRIED = 200;
 const standsOnShape = (text, ink) => {
   const { x, y } = middleOf(text.getBoundingClientRect());
-  const shapes = [...(text.closest('svg')?.querySelectorAll('path,rect,circle,ellipse,polygon') ?? [])].slice(0, SHAPES_TRIED);
+  const shapes = [...(text.closest('svg')?.querySelectorAll('path,rect,circle,ellipse,polygon') ?? [])].slice(0, MAX_SHAPES_TRIED);
   return shapes.some((shape) => {
     const { left, right, top, bottom } = shape.getBoundingClientRect();
     if (x < left || x > right || y < top || y > bottom || !(shape.compareDocumentPosition(text) & Node.DOCUMENT_POSITION_FOLLOWING)) return false;
@@ -153,7 +153,7 @@ const cut = (a, b) => ({
   right: Math.min(a.right, b.right), bottom: Math.min(a.bottom, b.bottom),
 });
 
-// '' if the text can be seen, otherwise the reason why not. Text below the fold can be scrolled to.
+// '' if the text can be seen, or else the reason why not. Text below the fold can be scrolled to.
 const textHidden = (style, look, rect) => hiddenByStyle(style, look) || hiddenByPosition(look, rect);
 
 // The same, based on colour, size and ancestors, regardless of position.
@@ -196,11 +196,11 @@ const paints = (hit, element) => {
 const isDrawnWith = (hit, element) => !!element.ownerSVGElement && element.parentNode.localName === 'g' && element.parentNode.contains(hit);
 
 // Returns a test for whether the centre of an element's box is covered: by anything, or only by something opaque.
-const HITS_LIMIT = 700; // per walk; each needs a hit test
+const MAX_HIT_TESTS = 700; // per walk; each needs a hit test
 const hitTester = () => {
   const { innerWidth: width, innerHeight: height } = globalThis;
   const hits = new Map(); // by whole pixels: a link and its text have the same centre
-  let left = HITS_LIMIT;
+  let left = MAX_HIT_TESTS;
   const hitAt = (x, y) => {
     const at = Math.round(x) + Math.round(y) * width;
     if (!hits.has(at)) hits.set(at, deepHit(x, y));

@@ -6,10 +6,10 @@ const MADE_OF_PARTS = new Set(['listbox', 'combobox', 'spinbutton', 'slider']); 
 const CAPTIONED = new Set(['', 'button', 'link', 'menuitem', 'tab']); // their text is their caption, not their value
 const EMPTY_BOX_TAGS = new Set(['DIV', 'SPAN', 'I', 'P', 'LI', 'TD']);
 const HAS_WORDS = /[^\u200b-\u200f\u2060\ufeff\ue000-\uf8ff\udb80-\udfff\s]/; // other characters only keep a line open, or belong to icon fonts
-const TEXT_NODE_LIMIT = 150000; // characters; the rest of a longer one is left out and marked with …
-const VALUE_LIMIT = 20000; // characters of a field's value
-const NAME_COMPARED = 40, BOX_TEXT = 120; // characters
-const GAP_FROM = 0.12; // of the text's height; a space is at least twice as wide
+const MAX_TEXT_NODE_CHARS = 150000; // the rest of a longer node is left out and marked with …
+const MAX_VALUE_CHARS = 20000; // of a field
+const MAX_NAME_COMPARED_CHARS = 40, MAX_BOX_TEXT_CHARS = 120;
+const MIN_GAP_SHARE = 0.12; // of the text's height; a space is at least twice as wide
 
 class Walk {
   constructor(options) {
@@ -77,7 +77,7 @@ class Walk {
       return;
     }
     if (!visible) return;
-    if (raw.length > TEXT_NODE_LIMIT) raw = raw.slice(0, TEXT_NODE_LIMIT) + '…';
+    if (raw.length > MAX_TEXT_NODE_CHARS) raw = raw.slice(0, MAX_TEXT_NODE_CHARS) + '…';
     const text = squash(raw);
     this.range.selectNode(node);
     const rect = this.range.getBoundingClientRect();
@@ -99,7 +99,7 @@ class Walk {
     const last = this.lastText;
     this.lastText = rect;
     if (!last || rect.top >= last.bottom || rect.bottom <= last.top) return;
-    if (Math.max(rect.left - last.right, last.left - rect.right) > rect.height * GAP_FROM) this.lines.space = true;
+    if (Math.max(rect.left - last.right, last.left - rect.right) > rect.height * MIN_GAP_SHARE) this.lines.space = true;
   }
 
   // An icon's name, which a font draws as a picture; it is left out if a control says more than that.
@@ -163,10 +163,11 @@ class Walk {
     });
   }
 
-  // Whether a parent that places its children side by side is, or is inside, a control with a short text: they are one label.
+  // Whether a parent that places its children side by side is, or is inside, a control with short text: the children form
+  // one label.
   isInCaption({ display, style }) {
     const owner = this.opened.at(-1);
-    return !!owner && owner.text.length <= BOX_TEXT && /flex$/.test(display) && style.flexDirection.startsWith('row') && style.flexWrap === 'nowrap';
+    return !!owner && owner.text.length <= MAX_BOX_TEXT_CHARS && /flex$/.test(display) && style.flexDirection.startsWith('row') && style.flexWrap === 'nowrap';
   }
 
   boundary() {
@@ -234,7 +235,7 @@ class Walk {
       if (visible && !look.gone && look.opacity > TRANSPARENT && EMPTY_BOX_TAGS.has(tag)) this.box(element, style, outer.look.back);
       if (tag !== 'PROGRESS' && tag !== 'METER') return tag === 'IMG' || (tag === 'OPTION' && !WIDGETS.has(role));
     }
-    const said = CONTROLS_WITHOUT_CONTENT.has(tag) ? undefined : shortText(element, TEXT_COMPARED), text = said && HAS_WORDS.test(said) ? said : '';
+    const said = CONTROLS_WITHOUT_CONTENT.has(tag) ? undefined : shortText(element, MAX_TEXT_COMPARED_CHARS), text = said && HAS_WORDS.test(said) ? said : '';
     const piece = this.describe(element, role, why, style, look, text);
     if (!piece) return CONTROLS_WITHOUT_CONTENT.has(tag);
     this.shown.push({ element, ref: piece.r, piece, name: this.named, style, said });
@@ -242,7 +243,7 @@ class Walk {
     this.lastText = null;
     this.lines.piece(piece);
     if (piece.open) {
-      const inBox = BOX_ROLES.has(role) && text.length <= BOX_TEXT;
+      const inBox = BOX_ROLES.has(role) && text.length <= MAX_BOX_TEXT_CHARS;
       this.opened.push({ element, text });
       this.inBox += Number(inBox);
       leave.push(() => {
@@ -264,7 +265,7 @@ class Walk {
     const catches = isKeyCatcher(element); // it is not visible, but its editor is
     const value = catches ? '' : valueOf(element, role);
     const states = statesOf(box ?? element, box ? roleOf(box) : role).filter((state) => !catches || !state.endsWith('pixels'));
-    if (value) piece.v = value.slice(0, VALUE_LIMIT);
+    if (value) piece.v = value.slice(0, MAX_VALUE_CHARS);
     if (!states.includes('disabled') && isSwitchedOff(element, role, style)) states.push('disabled');
     if (states.length) piece.s = states;
     const hidden = catches ? '' : this.controlHidden(element, role, look, rect);
@@ -276,11 +277,11 @@ class Walk {
     if (role === 'treeitem') { // named by its own text, at any depth inside it
       const nodes = itemWords(element);
       nodes.forEach((node) => this.used.add(node));
-      piece.n = joined(nodes) || name || shortText(element, NAME_COMPARED);
-      this.named = piece.n.slice(0, NAME_COMPARED);
+      piece.n = joined(nodes) || name || shortText(element, MAX_NAME_COMPARED_CHARS);
+      this.named = piece.n.slice(0, MAX_NAME_COMPARED_CHARS);
       return piece;
     }
-    this.named = (name || text).slice(0, NAME_COMPARED);
+    this.named = (name || text).slice(0, MAX_NAME_COMPARED_CHARS);
     if (text && !box && !takesText(element, role)) {
       if (name && !text.includes(name) && name.length <= 80) piece.l = name;
       if (piece.l && !(CAPTIONED.has(role) && /\p{L}/u.test(text)) && isLabelOnly(element)) this.labelOnly(piece, 'l');
@@ -322,7 +323,7 @@ class Walk {
   repeats(element, rect) {
     if (wrapsAnotherControl(element, rect) || (!shortText(element, 1) && isPartOfControl(element))) return true;
     const outer = this.opened.at(-1);
-    const text = element.childElementCount || outer ? shortText(element, TEXT_COMPARED) : '';
+    const text = element.childElementCount || outer ? shortText(element, MAX_TEXT_COMPARED_CHARS) : '';
     if (text && outer?.text === text && isAloneIn(element, outer.element)) {
       spokenFor.add(outer.element);
       return true;
@@ -332,7 +333,7 @@ class Walk {
   }
 
   board({ element, visible, look }) {
-    if (element.childElementCount < BOARD_FROM || element.childElementCount > BOARD_TO) return false;
+    if (element.childElementCount < MIN_BOARD_CHILDREN || element.childElementCount > MAX_BOARD_CHILDREN) return false;
     const first = element.firstElementChild;
     if (!visible || look.gone || this.isActed(first) || WIDGETS.has(roleOf(first))) return false;
     const rows = boardOf(element);
@@ -344,7 +345,7 @@ class Walk {
     return this.delegated.has(element) || listensItself(element);
   }
 
-  // An element's description by its look, with its position if others look the same.
+  // Describes an element by its appearance, and by its position if others look the same.
   looksOf(element, role, style) {
     const looks = describe(element, EDITABLE.has(role) ? null : style);
     return !looks || hasTwin(element, style) ? [looks, placeOf(element)].filter(Boolean).join(' ') : looks;
@@ -381,7 +382,7 @@ class Walk {
   image(element, look) {
     const name = attributeName(element) || fallbackName(element), rect = element.getBoundingClientRect();
     const owner = element.closest('a,button');
-    if (owner && (!shortText(owner, 1) || shortText(owner, TEXT_COMPARED).includes(name))) return; // it is the control's name
+    if (owner && (!shortText(owner, 1) || shortText(owner, MAX_TEXT_COMPARED_CHARS).includes(name))) return; // it is the control's name
     const shown = name.slice(0, 150) || unlabelled(element, rect);
     if (shown && rect.width > 8 && !hiddenByPosition(look, rect)) this.lines.piece({ i: shown });
   }
@@ -417,10 +418,10 @@ const isModal = (element) => {
   return !!hit && isWithin(hit, element) && !!outward(element, (at) => getComputedStyle(at).position === 'fixed');
 };
 
-const PAST = -100; // pixels above the view beyond which `below` leaves out elements
+const MIN_BOTTOM_PX = -100; // `below` leaves out elements that end further above the view
 const scrolledPast = (element) => {
   const { height, bottom } = element.getBoundingClientRect();
-  return height > 0 && bottom < PAST;
+  return height > 0 && bottom < MIN_BOTTOM_PX;
 };
 
 const numberFrom = ({ prefix, start }) => {
@@ -441,7 +442,8 @@ const walk = (options) => {
   return { ...walked.result(), ...changesSince(), scrolled, below, count: refCount };
 };
 
-// Walks parts of a page that is too large to be walked completely: those with a text, or those around an element.
+// Walks parts of a page that is too large to be walked completely: the parts that contain a string, or those around an
+// element.
 const walkParts = (options) => {
   numberFrom(options);
   const { found, whole } = options.element ? { found: rowsAround(options.element), whole: true } : partsHolding(options.text, performance.now() + options.ms);
@@ -450,17 +452,18 @@ const walkParts = (options) => {
   return { ...walked.result(), whole, count: refCount };
 };
 
-const ROWS_AROUND = 10;
+const MAX_ROWS_AROUND = 10;
 const rowsAround = (element) => {
   const row = closestRow(element) ?? element;
   const siblings = [...(row.parentElement?.children ?? [row])];
   const at = siblings.indexOf(row);
-  return siblings.slice(Math.max(0, at - ROWS_AROUND), at + ROWS_AROUND + 1);
+  return siblings.slice(Math.max(0, at - MAX_ROWS_AROUND), at + MAX_ROWS_AROUND + 1);
 };
 
-// The rows or elements that contain a text literally, then those with all of its words; and whether the entire page was searched in time.
-const PARTS_LIMIT = 12, PART_TEXT = 2000, LOOKED_EVERY = 256;
-const SAYING = 'input,textarea,[aria-label],[placeholder],[title],[alt]';
+// The rows or elements that contain a string literally, then those with all of its words; and whether there was time to
+// search the entire page.
+const MAX_PARTS = 12, MAX_PART_CHARS = 2000, CLOCK_CHECK_INTERVAL = 256;
+const NAMED_ELEMENTS = 'input,textarea,[aria-label],[placeholder],[title],[alt]';
 const partsHolding = (wanted, until) => {
   const needle = squash(wanted).toLowerCase(), words = needle.split(' ');
   const telling = words.reduce((best, word) => (/\d/.test(word) || word.length > best.length ? word : best), '');
@@ -469,7 +472,7 @@ const partsHolding = (wanted, until) => {
   const take = (element, said) => {
     if (!element || !said.toLowerCase().includes(telling) || !element.checkVisibility()) return;
     const row = closestRow(element), block = outward(element, (at) => isBlock(getComputedStyle(at).display));
-    let part = row && row.textContent.length <= PART_TEXT ? row : element;
+    let part = row && row.textContent.length <= MAX_PART_CHARS ? row : element;
     if (block && block !== document.body && !has(part, needle) && has(block, needle)) part = block; // across an inline link
     const text = squash(part.textContent + ' ' + said).toLowerCase();
     if (text.includes(needle)) exact.add(part);
@@ -477,17 +480,17 @@ const partsHolding = (wanted, until) => {
   };
   const sayings = function* () {
     for (const node of allTextNodes(document.body)) yield [node.parentElement ?? node.getRootNode().host, node.data];
-    for (const element of /** @type {NodeListOf<HTMLInputElement>} */ (document.querySelectorAll(SAYING))) {
+    for (const element of /** @type {NodeListOf<HTMLInputElement>} */ (document.querySelectorAll(NAMED_ELEMENTS))) {
       const value = isField(element) && element.type !== 'password' ? element.value : '';
       yield [element, [attributeName(element), element.placeholder, element.title, value].filter(Boolean).join(' ')];
     }
   };
   let asked = 0, whole = true;
   for (const [element, said] of telling ? sayings() : []) {
-    if (exact.size >= PARTS_LIMIT) break;
-    whole = (asked += 1) % LOOKED_EVERY !== 0 || performance.now() <= until;
+    if (exact.size >= MAX_PARTS) break;
+    whole = (asked += 1) % CLOCK_CHECK_INTERVAL !== 0 || performance.now() <= until;
     if (!whole) break;
     take(element, said);
   }
-  return { found: [...exact, ...byWords].slice(0, PARTS_LIMIT), whole };
+  return { found: [...exact, ...byWords].slice(0, MAX_PARTS), whole };
 };

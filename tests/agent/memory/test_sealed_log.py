@@ -94,7 +94,7 @@ def test_calendar_anchor_is_pending_until_its_block(memory: Memory) -> None:
         SealedLog(memory).anchor([running.url])
         (before,) = SealedLog(memory).verify().stamps
         assert SealedLog(memory).complete([running.url]) == (
-            f"{running.url} has no block for it yet",
+            f"{running.url} has no Bitcoin block for the timestamp yet",
         )
         running.mined = True
         assert SealedLog(memory).complete([running.url]) == ()

@@ -73,7 +73,7 @@ def test_unmined_block_is_reported_and_proof_kept(running: Calendar) -> None:
     promised = stamp(DIGEST, [running.url])[0]
     found = complete(promised, [running.url])
     assert found[0] == promised
-    assert found[1] == (f"{running.url} has no block for it yet",)
+    assert found[1] == (f"{running.url} has no Bitcoin block for the timestamp yet",)
 
 
 def test_unknown_calendar_named_in_proof_is_not_contacted(running: Calendar) -> None:

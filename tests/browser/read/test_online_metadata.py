@@ -86,7 +86,7 @@ async def test_crossref_completes_pdf_with_doi_unless_title_differs(site: Site) 
     assert (where.pages, where.doi) == ("41-56", "10.5555/crane.7")
     assert other.title == "A guide to cranes"
     assert "Crossref has a different title: The second crane of Hesk" in other.notes
-    assert "Crossref does not know 10.5555/none" in unknown.notes
+    assert "Crossref has no entry for 10.5555/none" in unknown.notes
     assert plain.notes == ()
     assert site.asked.count(known) == 1
     assert sum(path.startswith("/works/") for path in site.asked) == 2
