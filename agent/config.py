@@ -306,7 +306,7 @@ def read_setting(name: str) -> Any:
 
 
 def config_path() -> Path:
-    """Return the settings file's path: RESEARCH_CONFIG, or else in the user's config folder."""
+    """Return the path of the settings file: RESEARCH_CONFIG or, if unset, the default path."""
     named = os.environ.get("RESEARCH_CONFIG")
     return Path(named) if named else platformdirs.user_config_path(APP) / "config.toml"
 
@@ -341,7 +341,7 @@ def host_port(url: str) -> str:
 
 
 def find_plugin(kind: str, name: str) -> Any:
-    """Load the plug-in with this name, or return None. Raises `UsageError` if that fails."""
+    """Load the plug-in with this name; returns None if unknown, raises `UsageError` if broken."""
     try:
         return load_plugin(kind, name)
     except PluginBroken as error:

@@ -147,7 +147,7 @@ class ModelContext(ModelError):
 
 
 class ModelFiltered(ModelError):
-    """A content filter of the provider stopped the question or the reply."""
+    """The provider's content filter blocked the question or the reply."""
 
     hint = "Rephrase the question, or use another model with --model."
 
@@ -173,7 +173,7 @@ class NotAnEndpoint(ModelError, UsageError):
 
 
 class NeedsUser(ResearchError):
-    """An action of the run needs the user's approval, and no user replied or can be asked."""
+    """An action needs the user's approval, but no user replied or could be asked."""
 
     exit_code = 5
     hint = "Run it in a terminal, where it can ask you before it acts."
@@ -206,7 +206,7 @@ class NotSent(ResearchError):
 
 
 class ReplayDiverged(ResearchError):
-    """A replayed run makes a request that its journal lacks; the message shows the difference."""
+    """A replayed run made a request that its journal lacks; the message shows the difference."""
 
     exit_code = 8
     hint = (

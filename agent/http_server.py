@@ -72,8 +72,8 @@ class TokenAuth:
     403 means that the request comes from another website. `hosts` are the accepted Host headers
     (None: all). Programs send the token as a bearer token. A browser logs in with the form on the
     401 page, or once with `/?ticket=…`: URLs stay in the browser's history, so they never contain
-    the token. After that, the browser sends `cookie` ("" disables browser logins) and, with
-    requests that change something, an Origin header. `open_paths` need no token, but the Host
+    the token. After that, the browser sends `cookie` ("" disables browser logins); requests
+    that change something also need an Origin header. `open_paths` need no token, but the Host
     header must be one of `hosts`.
     """
 
@@ -166,13 +166,12 @@ class TokenAuth:
 class BodyLimit:
     """ASGI middleware: answers 413 to a body that is too large, without reading all of it."""
 
-    def __init__(self, app: App, max_bytes: int = MAX_BODY_BYTES) -> None:
+    def __init__(self, app: App) -> None:
         self._app = app
-        self._max_bytes = max_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request, or respond with 413."""
-        body = _CappedBody(receive, send, self._max_bytes)
+        body = _CappedBody(receive, send)
         if scope["type"] == "http":
             length = dict(scope["headers"]).get(b"content-length", b"")
             body.size = int(length) if length.isdigit() else 0
@@ -186,7 +185,7 @@ class BodyLimit:
                 if not body.too_large:
                     raise
         if body.too_large and not body.answered:
-            message = f"the request body is larger than {self._max_bytes >> 20} MB"
+            message = f"the request body is larger than {MAX_BODY_BYTES >> 20} MB"
             error = {"type": "too_large", "message": message, "hint": "Send less data per request."}
             answer = JSONResponse({"error": error}, 413, {"connection": "close"})
             head = {"type": "http.response.start", "status": 413, "headers": answer.raw_headers}
@@ -204,7 +203,7 @@ class BodyLimit:
         size = 0
         with suppress(TimeoutError):
             async with asyncio.timeout(MAX_DISCARD_S):
-                while size <= self._max_bytes:
+                while size <= MAX_BODY_BYTES:
                     message = await receive()
                     size += len(message.get("body", b""))
                     if not message.get("more_body"):
@@ -214,14 +213,14 @@ class BodyLimit:
 class _CappedBody:
     """Counts a body's bytes as they arrive, and ends the body early if it is too large."""
 
-    def __init__(self, receive: Receive, send: Send, max_bytes: int) -> None:
-        self._receive, self._send, self._max_bytes = receive, send, max_bytes
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self._receive, self._send = receive, send
         self.size = 0
         self.answered = False
 
     @property
     def too_large(self) -> bool:
-        return self.size > self._max_bytes
+        return self.size > MAX_BODY_BYTES
 
     async def receive(self) -> Any:
         message = {} if self.too_large else await self._receive()

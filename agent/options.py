@@ -5,8 +5,8 @@ These are generated from it: the command-line options (`agent/cli/flags.py`), th
 (`agent/serve/schemas.py`). `Flags`, the keyword arguments of `research()`, repeats the settings for
 type checkers; a test compares the two. To add a setting, add a line here and one to `Flags`.
 
-`research --help` loads this module, so it must not import pydantic. Its annotations must be real
-objects, not strings: pydantic and the command line read them.
+`research --help` loads this module, so it must not import pydantic. Its annotations must be
+actual types, not strings, since pydantic and the command line read them.
 """
 
 import dataclasses
@@ -39,7 +39,8 @@ MAX_DAYS = 1_000_000
 MIN_TOKENS = 1_000
 """Minimum token limit for a run: fewer are not enough for one call."""
 ToolSource = Literal["domain", "mcp", "memory", "system"]
-"""The tool sources, each of which can be disabled."""
+"""Where a tool comes from; the user can disable each source (`--tool-sources`)."""
+TOOL_SOURCES: tuple[ToolSource, ...] = get_args(ToolSource)
 APPROVABLE = ("click", "type", "submit", "upload", "download", "login")
 """Actions on a site that can be approved before a run (`--yes ACT@SITE`)."""
 RECORDINGS = (".webm", ".har")
@@ -268,8 +269,8 @@ class Options:
         "TARGET",
     )
     tool_sources: Annotated[tuple[ToolSource, ...], Before(_parse_names)] = setting(
-        ("domain", "mcp", "memory", "system"),
-        "Tool sources to enable: domain, mcp, memory, system (default: all).",
+        TOOL_SOURCES,
+        f"Tool sources to enable: {', '.join(TOOL_SOURCES)} (default: all).",
         "A,B",
     )
     tool_allow: _Names = setting(
@@ -456,8 +457,8 @@ def hint_for(surface: Surface, hint: str, fields: Container[str] = ()) -> str:
 
     In Python, a flag becomes a keyword argument; in the REST API, it becomes one of the request's
     `fields` or a server setting. On the web page, flags and commands are replaced with the names of
-    their controls, and flags without a control with server settings. Sentences about features that
-    the page lacks are left out.
+    their controls; a flag without a control is replaced with the server setting. Sentences about
+    features that the page lacks are left out.
     """
 
     def in_python(match: re.Match[str]) -> str:

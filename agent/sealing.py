@@ -53,7 +53,7 @@ class TimestampFailed(ResearchError):
 
 
 class TimestampInvalid(ResearchError):
-    """A token does not prove that this digest existed at its time."""
+    """A token does not prove that the digest existed at the time that the token states."""
 
     exit_code = 8
     hint = "If you trust the authority, pass its root certificate file with --roots."

@@ -67,6 +67,16 @@ class ToolTrait(StrEnum):
     """Its result only confirms what was requested; it contains no text whose origin matters."""
     REPORTS = "reports"
     """Its success message is part of the answer, because the user requested its effect."""
+    ON_PAGE = "on_page"
+    """It uses the page that is open in the browser."""
+    SHOWS_PAGE = "shows_page"
+    """It shows the open page, or its changes; only the newest such result is up to date."""
+    SEARCHES = "searches"
+    """It lists search results, which must be read before they are good evidence."""
+    REMEMBERS = "remembers"
+    """It saves or returns memories."""
+    HAS_EVENTS = "has_events"
+    """Its searches and pages have events of their own, so progress does not show its result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +143,8 @@ class Observation:
     available as data: `passages` contains its passages, `results` the search results, and
     `snapshot` the text of a live page with its refs: the complete page after OPEN, only the changes
     after an action. `made` is False for a call that was refused before its tool ran, so that
-    nothing was read. `traits` are the tool's traits. `request` describes the request in one line;
-    "" for a tool that playbooks leave out.
+    nothing was read. `traits` contains the traits that the tool declares. `request` describes the
+    request in one line; "" for a tool that playbooks leave out.
     """
 
     call: ToolCall
@@ -237,7 +247,7 @@ class Sentence(ReportPart):
     `weak` means that it is supported only by search results, not by a page that was read.
     `about_search` means that it makes no claim, but describes what the search found or did not
     find. `missing` lists the figures, dates and names that its citations do not contain, if no
-    judge decided about it. `step` is the position in the journal of the action that the sentence
+    judge ruled on it. `step` is the position in the journal of the action that the sentence
     describes as done or attempted. `secondary_to` is the address of the source that the supporting
     pages cite for it, if this was looked up; `primary` is the number of that source, if it was read
     and supports the sentence.
@@ -410,8 +420,8 @@ CheckState = Literal["stands", "moved", "changed", "gone", "contradicted", "not_
 class RecheckedSentence(ReportPart):
     """A sentence of an earlier report, compared with the current versions of the pages it cites.
 
-    `moved` means that the same words are at another address, `now`, or under another heading there;
-    `changed` that the words are different; `gone` that none of the pages contain them;
+    `moved` means that the same words are at another address or under another heading, which `now`
+    contains; `changed` that the words are different; `gone` that none of the pages contain them;
     `contradicted` that a page contradicts the sentence. `source` is the number of the page that
     decided this, and `url` its address in the earlier report. `old` is the earlier wording, `new`
     the current wording, and `archived` the address of an archived copy. `holds` says whether the
@@ -568,9 +578,9 @@ class Report(ReportPart):
     def rows(self) -> list[dict[str, Any]]:
         """Return the data of a schema as rows, for a table or a DataFrame; empty without data.
 
-        A list of objects becomes one row per item. So does an object that contains exactly one such
-        list; its other values are repeated in each row. The column `sources` contains the addresses
-        that a row cites.
+        A list of objects becomes one row per item. If an object contains exactly one such list, the
+        list's items become the rows, and the object's other values are repeated in each row. The
+        column `sources` contains the addresses that a row cites.
         """
         return _data_rows(self.data, self.values, {s.n: s.url for s in self.sources})
 
@@ -605,11 +615,11 @@ class Report(ReportPart):
         return self._render_export("report.html")
 
     def to_markdown(self) -> str:
-        """Render as Markdown, as `to_html` does."""
+        """Render as Markdown; raises `UsageError` without a record."""
         return self._render_export("report.md")
 
     def to_bibtex(self) -> str:
-        """Render the sources as BibTeX, as `to_html` does."""
+        """Render the sources as BibTeX; raises `UsageError` without a record."""
         return self._render_export("report.bib")
 
     def to_frame(self) -> Any:

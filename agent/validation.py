@@ -1,6 +1,6 @@
 """Bounds and conversions for the values that users set, as annotation metadata.
 
-Pydantic builds a validator from each of them. This module does not import pydantic, so that
+Pydantic builds a validator from each annotation. This module does not import pydantic, so that
 `research --help` does not load it.
 """
 

@@ -79,7 +79,7 @@ class PageWindow:
 class Relation:
     """A relationship between two pages; `type` is one of those that the rules allow.
 
-    `evidence` says where it is stated; `date` (ISO) is when it became known.
+    `evidence` identifies the source that states it; `date` (ISO) is when it became known.
     """
 
     source: str

@@ -19,7 +19,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from browser.net.egress import Egress, EgressPolicy
-from browser.net.http import MAX_OVERALL, MAX_PER_HOST, HttpClient
+from browser.net.http import MAX_PER_HOST, HttpClient
+from browser.net.pace import MAX_OVERALL
 from browser.net.polite import Polite
 from browser.read.reader import Reader
 

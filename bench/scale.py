@@ -13,7 +13,8 @@ import random
 import sys
 from collections import Counter, deque
 
-from agent.jobs.jobs import HEARTBEAT_TIMEOUT_S, POLL_S
+from agent.jobs.jobs import POLL_S
+from agent.jobs.jobs_database import HEARTBEAT_TIMEOUT_S
 from agent.jobs.upkeep import HEARTBEAT_INTERVAL_S, POLLS_A_SECOND, UPKEEP_S
 
 DAY = 86_400.0

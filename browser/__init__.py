@@ -11,7 +11,7 @@ __all__ = ["Browser"]
 
 
 def __getattr__(name: str) -> object:
-    """Import the real browser only when needed: Playwright takes a third of a second."""
+    """Import the real browser only when needed: importing Playwright takes a third of a second."""
     if name == "Browser":
         from browser.session.session import Browser  # noqa: PLC0415 - see above
 

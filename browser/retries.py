@@ -68,10 +68,6 @@ async def sleep(seconds: float) -> None:
     await asyncio.sleep(seconds)
 
 
-async def _sleep(seconds: float) -> None:
-    await sleep(seconds)
-
-
 def delay(rule: RetryRule, attempt: int) -> float:
     """Return the seconds to wait after an attempt, counted from 1."""
     from tenacity import wait_random_exponential  # noqa: PLC0415 - see `repeat`
@@ -104,7 +100,7 @@ async def repeat(rule: RetryRule, attempt: Callable[[], Awaitable[T]]) -> T:
         retry=retry_if_exception_type(TemporaryFailure),
         stop=gives_up,
         wait=wait,
-        sleep=_sleep,
+        sleep=sleep,
         retry_error_callback=_final_result,
     )
     return await retrying(once)

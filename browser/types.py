@@ -59,13 +59,12 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """One hit: `url` is the real target, never a redirect wrapper; `rank` starts at 1."""
+    """One hit: `url` is the real target, never a redirect wrapper."""
 
     url: str
     title: str
     snippet: str = ""
     provider: str = ""
-    rank: int = 0
     published: str | None = None
 
 
@@ -154,7 +153,6 @@ class Document:
     language: str | None = None
     site: str | None = None
     canonical_url: str | None = None
-    description: str | None = None
     kind: str = "html"
     links: tuple[Link, ...] = ()
     tables: tuple[Table, ...] = ()
@@ -171,10 +169,10 @@ class Page:
     """A page that was read: where, when and how it was read, the outcome, and the content.
 
     `url` is the final URL. `body` contains the bytes as fetched; for a page from the browser, the
-    DOM serialised as UTF-8 HTML. `headers` are the HTTP response headers about the document.
-    `reason` is one line for the user: why the page was read in this way, or what went wrong.
-    `document` is None if nothing could be read. `shown` is the content of a live page's snapshot,
-    as Markdown without refs.
+    DOM serialised as UTF-8 HTML. `headers` are the HTTP response headers that describe the
+    document. `reason` is one line for the user: why the page was read in this way, or what went
+    wrong. `document` is None if nothing could be read. `shown` is the content of a live page's
+    snapshot, as Markdown without refs.
     """
 
     requested_url: str
@@ -227,20 +225,14 @@ class TabInfo:
 class Snapshot:
     """A live page as the model sees it: text with refs, within a budget.
 
-    `refs` maps a ref such as `e12` or `f1e3` to the role and name of its element; `truncated` means
-    that lines were left out, which FIND can still reach.
+    `refs` maps a ref such as `e12` or `f1e3` to the role and name of its element. FIND also reaches
+    lines that were left out.
     """
 
     url: str
     title: str
     text: str = field(repr=False)
     refs: dict[str, str] = field(default_factory=dict, repr=False)
-    truncated: bool = False
-
-    @property
-    def tokens(self) -> int:
-        """Size in tokens, estimated as characters / 4."""
-        return len(self.text) // 4
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,10 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+from agent.mcp.browser_tools import BrowserTools
+from agent.mcp.tool_session import CLIENT_NAMES
+from agent.tools.toolset import BUILT_IN
+
 ROOT = Path(__file__).parent.parent
 _PART = re.compile(r"\b(?:agent|browser)\.[a-z_]+\b")
 
@@ -119,6 +123,46 @@ def test_import_chains_stay_within_length_limit() -> None:
         chains[name] = [name, *max((chains[below] for below in graph[name]), key=len, default=[])]
     longest = max(chains.values(), key=len)
     assert len(longest) <= LONGEST_CHAIN, " > ".join(longest)
+
+
+CALLERS_BY_NAME = {
+    "agent.keyless.conversation": "the extractive model sees calls and results as messages",
+    "agent.keyless.live_page": "the extractive model writes its calls by name, as any model does",
+    "agent.keyless.researcher": "the extractive model writes its calls by name, as any model does",
+    "agent.cli.browser_session": "each command makes one call",
+    "agent.mcp.browser_tools": "each tool for MCP clients makes one call",
+    "agent.mcp.claims": "reads the client's pages",
+    "agent.mcp.server": "each tool for MCP clients makes one call",
+    "agent.mcp.tool_session": "translates the names for MCP clients",
+}
+"""Modules outside `agent.tools` that name tools, and the reason why they must.
+
+All others use what the tools declare: the fields of `Tool` in `agent/tools/registry.py`, and its
+`ToolTrait`s, which each result carries.
+"""
+
+
+def test_only_callers_name_tools() -> None:
+    naming = {
+        module
+        for module, tree in modules().items()
+        if not module.startswith("agent.tools.") and module != "agent.jobs.task_tools"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if (names := set(node.value.split())) and names <= BUILT_IN
+    }
+    assert naming == CALLERS_BY_NAME.keys()
+    for script in (ROOT / "agent" / "serve" / "static").glob("*.js"):
+        words = set(re.findall(r"\w+", script.read_text(encoding="utf-8")))
+        assert words & BUILT_IN == set(), script.name
+
+
+def test_mcp_clients_know_the_names_of_all_tools_that_they_can_call() -> None:
+    calling = [modules()[f"agent.mcp.{name}"] for name in ("browser_tools", "server", "claims")]
+    texts = {n.value for tree in calling for n in ast.walk(tree) if isinstance(n, ast.Constant)}
+    assert texts & BUILT_IN <= CLIENT_NAMES.keys()
+    named = {f"browser_{name}" for name in vars(BrowserTools) if not name.startswith("_")}
+    assert set(CLIENT_NAMES.values()) <= named | {"read", "search"}
 
 
 def test_class_names_are_unique() -> None:

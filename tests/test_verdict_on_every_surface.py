@@ -27,6 +27,7 @@ from agent.cli.job_commands import _format_job
 from agent.cli.record_commands import diff
 from agent.cli.render import print_report
 from agent.cli.run_commands import runs, show
+from agent.evidence.confidence import VERDICT_WEIGHTS
 from agent.export import FORMATS, Content, writer
 from agent.export.compare_runs import compare
 from agent.export.data_csv import to_csv
@@ -417,6 +418,8 @@ def test_spreadsheet_export_has_standing_and_doubt_columns(shown):
 
 def test_every_verdict_is_labelled_and_documented():
     page = (ROOT / "docs" / "verification.md").read_text("utf-8")
-    assert set(VERDICT_LABELS) == set(VerdictState)
+    assert set(VERDICT_LABELS) == set(VERDICT_WEIGHTS) == set(VerdictState)
+    css = (ROOT / "agent" / "export" / "report.css").read_text("utf-8")
+    assert [state for state in VerdictState if f".{state}" not in css] == []
     named = {*(state.value for state in VerdictState), *get_args(Standing)}
     assert [name for name in sorted(named) if f"`{name}`" not in page] == []

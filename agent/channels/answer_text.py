@@ -102,7 +102,7 @@ def _words(sentence: str, longest: int) -> Iterable[str]:
 
 
 def plain_text(markdown: str) -> str:
-    """Convert Markdown to plain text, since services have different markup or none."""
+    """Convert Markdown to plain text, since services support different markup or none."""
     tokens = MarkdownIt("commonmark", {"html": False}).parse(markdown)
     texts: list[str] = []
     depth = 0

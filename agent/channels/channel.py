@@ -79,7 +79,7 @@ class Outbound:
 
     @property
     def is_question(self) -> bool:
-        """Whether the message asks for approval; resending it is harmless, as one reply decides."""
+        """Whether the message asks for approval; it may be resent, since only one reply counts."""
         return bool(self.buttons)
 
 
@@ -117,9 +117,9 @@ class Notebook(ABC):
 class Channel(ABC):
     """A messaging service. `keys` maps its secrets to their usual environment variables.
 
-    `hosts` are patterns for other hosts that it may connect to. `longest` is the maximum length of
-    a message in UTF-16 units. `whole` means that an answer is sent as a single message, including
-    its files.
+    `hosts` are patterns for other hosts that the channel may connect to. `longest` is the maximum
+    length of a message in UTF-16 units. `whole` means that an answer is sent as a single message,
+    including its files.
     """
 
     Settings: ClassVar[type[ChannelSettings]] = ChannelSettings
@@ -150,8 +150,8 @@ class Channel(ABC):
     async def send(self, thread: str, message: Outbound, answering: str = "") -> None:
         """Send a message once; `answering` is the id of the message that it replies to.
 
-        A question is resent if it is unknown whether it arrived. Raises `Refused` or
-        `ConnectFailed` if nothing was sent, otherwise `NotSent`.
+        A question is resent if its delivery is uncertain. Raises `Refused` or `ConnectFailed` if
+        nothing was sent, otherwise `NotSent`.
         """
 
     @abstractmethod

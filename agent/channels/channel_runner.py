@@ -36,7 +36,7 @@ _MIN_STABLE_S = 60.0
 
 
 def channel_settings(options: Options) -> dict[str, tuple[type[Channel], ChannelSettings]]:
-    """Read all `[channels.NAME]` with their classes. Raises `UsageError` for invalid settings."""
+    """Read each `[channels.NAME]` table and its class. Raises `UsageError` for invalid settings."""
     return {name: check_settings(name, row) for name, row in options.channels.items()}
 
 
@@ -137,8 +137,8 @@ async def run_channels(
 
     `live` returns the current settings. Changes to permissions and run settings take effect while a
     channel is running; changes to its kind, address and keys do not. `answer` handles a channel's
-    messages. Raises `UsageError` if all fail, or if another process runs one of them on the same
-    data folder.
+    messages. Raises `UsageError` if all channels fail, or if one of them is already running in
+    another process on the same data folder.
     """
     options = live()
     for name in names:

@@ -1,8 +1,7 @@
 """A channel's inbox on disk, which ensures that no message is lost or answered twice.
 
 A message is stored before its receipt is confirmed to the service. Each part of an answer is marked
-before it is sent. If the process ends in the meantime, the outcome is unknown, and the part is not
-resent.
+before it is sent. If the process ends before the outcome is known, the part is not resent.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ def run(command: object) -> int:
 
 
 def _collect_regularly(_phase: str, _info: dict[str, int]) -> None:
-    """Lower the threshold at the first garbage collection."""
+    """At the first garbage collection, lower the threshold for later ones."""
     gc.set_threshold(_GC_THRESHOLD)
     gc.callbacks.remove(_collect_regularly)
 

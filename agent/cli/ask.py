@@ -230,7 +230,7 @@ def _warn_flags_need_model(settings: Options) -> None:
 
 
 def consolidate_after_run(code: int, settings: Options, *, quiet: bool) -> None:
-    """Consolidate memory after a run if this is due; never with `-q` or in CI."""
+    """Consolidate memory after a run if consolidation is due; never with `-q` or in CI."""
     if quiet or os.environ.get("CI") or not settings.memory or code not in _COMPLETED_EXIT_CODES:
         return
     from agent.memory import consolidation  # noqa: PLC0415 - a run without memory does not load it

@@ -113,7 +113,7 @@ def batch(
 
 @contextmanager
 def _more_workers(number: int, jobs: Jobs, queue: str, host_delay: float | None) -> Iterator[None]:
-    """Start more worker processes for the batch. They stop when this process ends."""
+    """Start more worker processes for the batch. The workers stop when this process ends."""
     args = ["worker", "--queue", queue, "--with-parent"]
     args += ["--data-dir", str(jobs.data_dir)]
     args += ["--host-delay", str(host_delay)] if host_delay is not None else []

@@ -12,7 +12,7 @@ from agent.cli.terminal import print_error, print_text
 from agent.config import private_folder
 from agent.errors import UsageError
 from agent.files import write_file
-from agent.run.kept_browser import CLOSE, ask, session_folder, start
+from agent.run.kept_browser import CLOSE, PICTURE, ask, session_folder, start
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -202,9 +202,9 @@ def eval_(folder: Path, function: str, ref: str | None) -> int:
 @click.pass_obj
 def screenshot(folder: Path, file: Path) -> int:
     """Save a screenshot of the visible page as FILE (PNG)."""
-    answer = ask(folder, "SCREENSHOT", {})
+    answer = ask(folder, PICTURE, {})
     if answer is None:
-        return _call(folder, "SCREENSHOT")
+        return _call(folder, PICTURE)
     if picture := answer.get("picture"):
         write_file(file, base64.b64decode(picture))
         answer["text"] = f"saved {file}"

@@ -110,7 +110,7 @@ async def _run_check(one: Check, suite: Suite, runs: Runs, flags: dict[str, Any]
 
 
 def _suite_settings(one: Check, suite: Suite) -> dict[str, Any]:
-    """Merge the file's settings for all checks and for this one; paths are relative to the file."""
+    """Merge the file's settings with those of this check; paths are relative to the file."""
     settings = {**suite.options, **one.options}
     for name in settings.keys() & _PATH_OPTIONS:
         value = settings[name]

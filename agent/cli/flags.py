@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin
 
 import click
-from click.core import ParameterSource
 
 from agent.errors import UsageError
 from agent.options import SETTINGS, Options, default_data_dir, variables_of
@@ -96,7 +95,8 @@ _ANNOTATIONS = Options.__annotations__
 class _SettingOption(click.Option):
     """An option generated from the settings table.
 
-    Only the flag is read here; `load_options` adds values from the environment, file and defaults.
+    Only the flag is read here; `load_options` adds values from the environment, the settings file
+    and the defaults.
     """
 
     def resolve_envvar_value(self, ctx: click.Context) -> str | None:  # noqa: ARG002 - as click calls it
@@ -159,11 +159,13 @@ _RUN_OPTIONS = tuple(
     for name, field in SETTINGS.items()
     if field.metadata["flag"] is not None and name != "require_verified"  # this is an output flag
 )
+EXPORT_FORMATS = ".md, .html, .pdf, .bib, .zip and more"
+"""Examples of export formats, for help texts; docs/archive.md lists all of them."""
 _OUTPUT_OPTIONS: tuple[Option, ...] = (
     several(
         "--export",
         "FILE",
-        "Also export to FILE: .md .html .pdf .docx .json .csv .bib .xml .warc.gz .zip …",
+        f"Also export to FILE: {EXPORT_FORMATS}.",
         type=PATH,
     ),
     _setting_option("require_verified"),
@@ -264,12 +266,6 @@ data_dir_option = _place_option("data_dir", data_folder, type=FOLDER)
 namespace_option = _place_option("namespace", _namespace)
 LOCATION_OPTIONS = frozenset({"--data-dir", "--namespace", "--wiki", "--jobs-url"})
 """Options allowed anywhere in a command; see `move_location_options` in `agent.cli.group`."""
-
-
-def is_given(ctx: click.Context, name: str) -> bool:
-    """Return whether a group's option was set by a flag or an environment variable."""
-    group = ctx.parent or ctx
-    return group.get_parameter_source(name) is not ParameterSource.DEFAULT
 
 
 # Options shared by several commands.

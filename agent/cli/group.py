@@ -12,7 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from agent import __version__
-from agent.cli.flags import LOCATION_OPTIONS, question_options
+from agent.cli.flags import EXPORT_FORMATS, LOCATION_OPTIONS, question_options
 from agent.cli.help_screen import EXAMPLES, NarrowFormatter, all_helps, man_page, write_first_screen
 
 # name: (module, help text). A table, so that `--help` does not need to import the modules.
@@ -24,7 +24,7 @@ COMMANDS = {
     "resume": ("ask", "Continue an interrupted run."),
     "replay": ("record_commands", "Repeat a run offline from its journal."),
     "show": ("run_commands", "Show a run's answer, sources and steps."),
-    "export": ("run_commands", "Export a run as .md, .html, .pdf, .bib, .zip and more."),
+    "export": ("run_commands", f"Export a run as {EXPORT_FORMATS}."),
     "verify": ("record_commands", "Verify the hashes, report and quotes of a run."),
     "diff": ("record_commands", "Compare two runs: answers, sources, steps."),
     "audit": ("audit_command", "Check a document against the sources it cites."),

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from agent.cli.flags import (
     FILE,
@@ -25,7 +26,6 @@ from agent.cli.flags import (
     blocks_option,
     calendars_option,
     complete_option,
-    is_given,
     json_option,
     number_option,
     option,
@@ -232,8 +232,9 @@ def delete(ctx: click.Context, /, *, yes: bool) -> None:
     """Permanently delete everything in the namespace (--namespace), including conversations."""
     place: MemoryPlace = ctx.obj
     namespace = place[1]
-    # A namespace from the settings file is not enough; it must be given on the command line.
-    if not is_given(ctx, "namespace"):
+    # A namespace from the settings file is not enough: a flag or variable must name it.
+    group = ctx.parent or ctx
+    if group.get_parameter_source("namespace") is ParameterSource.DEFAULT:
         raise click.UsageError("Specify the namespace to delete: --namespace NAME.")
     if not yes:
         click.confirm(f"Permanently delete everything in {namespace!r}?", abort=True, err=True)
@@ -269,7 +270,7 @@ def dream(place: MemoryPlace, seconds: float, model: str | None, base_url: str |
 
 
 async def _dream(store: Memory, seconds: float, model_name: str | None, settings: Options) -> None:
-    """Finish killed runs' post-run tasks, consolidate, and have the given model write insights."""
+    """Finish post-run tasks of killed runs, consolidate, and have the model write insights."""
     from agent.memory.consolidation import consolidate  # noqa: PLC0415 - not needed for `--help`
     from agent.models.base import Task, takes  # noqa: PLC0415 - as above
     from agent.run.conversation_jobs import word_insights  # noqa: PLC0415 - as above
@@ -370,7 +371,7 @@ def stamp(
 ) -> None:
     """Timestamp the memory log, with the authority at URL (RFC 3161) or OpenTimestamps calendars.
 
-    Calendars need a few hours to issue a proof; fetch it later with --complete.
+    OpenTimestamps needs a few hours to issue a proof; fetch it later with --complete.
     """
     require_stamper(authority, calendars, complete=complete)
     log, proxy = _sealed_log(store), load_options({}, config=True).proxy

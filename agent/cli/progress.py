@@ -40,6 +40,8 @@ class LiveView:
         self._verbose = verbose
         self._past: list[str] = []
         self._activity = "starting"
+        self._activities: dict[str, str] = {}
+        """What the run is doing during a call of each tool, as the tools declare it."""
         self._sources = 0
         self._usd = 0.0
         self._started = time.monotonic()
@@ -82,8 +84,11 @@ class LiveView:
         if event.type == "model.reply":
             self._usd += event.data.get("usd", 0.0)
         activity = _ACTIVITIES.get(event.type, self._activity)
-        if event.type == "tool.call":
-            activity = event.data["name"].lower().replace("_", " ")
+        if event.type == "tools.offered":
+            self._activities = event.data.get("activities", {})
+        elif event.type == "tool.call":
+            name = event.data["name"]
+            activity = self._activities.get(name) or name.lower().replace("_", " ")
         if activity != self._activity:
             self._activity = activity
             if self._live.is_started:
@@ -122,7 +127,7 @@ class StreamedReplies:
         self._speaker = ""
 
     def note(self, event: Event) -> None:
-        """Add a piece to its reply; once a reply is complete, it is no longer shown."""
+        """Add a piece to the reply that it belongs to; a complete reply is no longer shown."""
         if event.type == "model.delta":
             before = "" if event.data["anew"] else self._replies.get(event.place, "")
             self._replies[event.place] = before + event.data["text"]

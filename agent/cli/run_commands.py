@@ -106,8 +106,8 @@ def seal(
 ) -> None:
     """Timestamp a run, so that `research verify` can show that it existed at that time.
 
-    The timestamping service sees only a hash. Calendars need a few hours to issue a proof; fetch it
-    later with --complete.
+    The timestamping service sees only a hash. OpenTimestamps needs a few hours to issue a proof;
+    fetch it later with --complete.
     """
     require_stamper(authority, calendars, complete=complete)
     folder = store.find(name)

@@ -285,7 +285,7 @@ def login(words: tuple[str, ...], data_dir: Path, **flags: Path | None) -> None:
     """
     saved = SavedLogins(private_folder(data_dir))
     if words == ("list",):
-        rows = [(one.name, one.origin, _expiry(one)) for one in saved.all()]
+        rows = [(one.name, one.origin, _saved_and_expiry(one)) for one in saved.all()]
         print_rows(rows, "  ".join, empty=NO_LOGINS)
     elif words[0] == "rm" and len(words) == 2:
         if not saved.remove(words[1]):
@@ -297,7 +297,7 @@ def login(words: tuple[str, ...], data_dir: Path, **flags: Path | None) -> None:
         file = flags["from"]
         state = json.loads(file.read_bytes()) if file else asyncio.run(_log_in(url))
         one = saved.put(name, url, state)
-        print_text(f"saved the login {name} for {one.origin} ({_expiry(one)})")
+        print_text(f"saved the login {name} for {one.origin} ({_saved_and_expiry(one)})")
         print_text(f'Use it: research --login {name} "question"')
     else:
         hint = "Use `research login NAME https://…`, `research login list` or `… rm NAME`."
@@ -322,11 +322,12 @@ async def _log_in(url: str) -> dict[str, Any]:
         raise UsageError(str(error), hint=hint) from error
 
 
-def _expiry(one: SavedLogin) -> str:
+def _saved_and_expiry(one: SavedLogin) -> str:
+    saved = f"saved on {datetime.fromtimestamp(one.saved_at, UTC).date()}"
     if not one.expires:
-        return "expiry date unknown"
+        return f"{saved}, expiry date unknown"
     day = datetime.fromtimestamp(one.expires, UTC).date()
-    return f"expired on {day}" if one.expired else f"until {day}"
+    return f"{saved}, {'expired' if one.expired else 'expires'} on {day}"
 
 
 def _read_hidden(prompt: str) -> str:

@@ -35,8 +35,6 @@ MemoryPlace = tuple[Path, str]
 """The data folder and the namespace."""
 JOB_FLAGS = "--model --search --corpus --depth --budget --timeout --memory/--no-memory".split()
 """Run flags shown in the help of `batch`, `queue`, `schedule` and `monitor`; all others work."""
-JobsPlace = tuple[str | None, Path]
-"""The URL of the jobs database (None if it is in the data folder), and the data folder."""
 
 
 def _place_group(name: str, text: str, *options: Option) -> click.Group:
@@ -114,7 +112,7 @@ def check_task_targets(settings: Options) -> None:
 
 
 def load_remaining_budget(data_dir: Path) -> dict[str, float]:
-    """Return what remains of the daily and monthly budgets, if they are set.
+    """Return the remaining daily and monthly budgets, if they are set.
 
     If RESEARCH_JOBS_URL specifies a shared database, spending on other machines is included.
     """

@@ -156,7 +156,7 @@ async def _read_line(prompt: str) -> str:
 
 
 def _deliver_line(loop: asyncio.AbstractEventLoop, line: asyncio.Future[str], text: str) -> None:
-    """Pass a line from the reading thread to the event loop, if it is still waiting for one."""
+    """Pass a line from the reading thread to the event loop, if the loop is waiting for one."""
     with suppress(RuntimeError):  # the loop is closed
         loop.call_soon_threadsafe(lambda: None if line.done() else line.set_result(text))
 
@@ -183,7 +183,7 @@ async def wait_for_first(
 ) -> None:
     """Wait until one coroutine ends or the timeout expires, and cancel the others.
 
-    An exception in any of them is raised here.
+    If a coroutine that ended raised an exception, it is raised again.
     """
     tasks = [asyncio.ensure_future(one) for one in awaited]
     try:

@@ -49,7 +49,7 @@ _SNIPPET_DIFFERS = "its only source is a search result, which does not contain t
 _PAGE_DIFFERS = f"{_SNIPPET_ONLY} its page was read but does not contain this wording"
 
 _NO_STEP = "no step of the run performed this action"
-_NO_EFFECT_SEEN = "the action was started, but no page seen since shows that it took effect"
+_NO_EFFECT_SEEN = "the action was started, but no page seen afterwards shows that it took effect"
 
 _COMPUTED_INPUT = re.compile(r"^- “(.*)” in S(\d+)¶(\d+), ", re.MULTILINE)
 """A line of a computed source that quotes one of its inputs and gives the passage id."""
@@ -139,8 +139,8 @@ class SourceList:
 def is_about_search(sentence: str) -> bool:
     """Return whether a sentence only reports what the search did not find.
 
-    Used only for sentences without a citation, since a sentence that cites something is a claim.
-    English only: `I found no figure for 2023.`, `The sources do not say who built it.`
+    It is used only for sentences without a citation, since a sentence that cites something is a
+    claim. English only: `I found no figure for 2023.`, `The sources do not say who built it.`
     """
     keys = token_keys(sentence)
     if not any(map(is_negation, keys)):
@@ -202,7 +202,7 @@ class _AnswerCheck:
     ) -> str:
         """Check one sentence and record the result; return the report markers for its sources.
 
-        `claim` is what is checked: the sentence, or a table row with its column names.
+        `claim` is the text to check: the sentence, or a table row with its column names.
         """
         if not (part.claims or markers):
             return ""
@@ -341,11 +341,11 @@ class SupportFinder:
     def _check_references(
         self, sentence: str, references: Sequence[CitedId], judge: Judge | None
     ) -> Support:
-        """Check a sentence against cited passages and their sources, in code and by the judge.
+        """Check a sentence against cited passages and their sources, in code and with the judge.
 
         The supporting words may be near the cited passage rather than in it, so the best passages
         from its source are tried before a contradiction is reported. The judge sees only pages that
-        were read: a search result supports only what it states literally.
+        were read: a search result supports a sentence only if it contains the sentence literally.
         """
         claim = self._with_question(sentence)
         passages = self._resolve(sentence, references)
@@ -370,7 +370,7 @@ class SupportFinder:
     def _check_action(self, verdict: Verdict, cited: Sequence[Source]) -> tuple[Verdict, str]:
         """Check a verdict on an action against the record; returns the verdict and the step id.
 
-        An action counts as done only if the judge's quote comes from a page as it was after an
+        An action counts as done only if the judge's quote comes from the state of a page after an
         action.
         """
         if verdict.state not in (VerdictState.DONE, VerdictState.ATTEMPTED):
@@ -458,8 +458,8 @@ class SupportFinder:
     ) -> Iterator[tuple[int, str]]:
         """Yield verbatim quotes with their source numbers.
 
-        These are the verdict's quotes, the inputs of computed sources and, for each other citation,
-        the most similar sentence.
+        The quotes are those in the verdict, the inputs of computed sources and, for each other
+        citation, the most similar sentence.
         """
         quoted_source = self._source_number(verdict) if verdict.quote else 0
         if quoted_source:

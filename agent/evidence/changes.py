@@ -116,7 +116,7 @@ def passages_in_place(
 def supporting_quotes(claim: str, quotes: Sequence[str], judged: Sequence[str] = ()) -> list[str]:
     """Return a source's quotes that support a claim, literally or as quoted by the judge.
 
-    If there are none, return the most similar quote.
+    If no quote supports it, return the most similar one.
     """
     named = [[quote for quote in quotes if find_words(words, quote)] for words in judged]
     if found := dict.fromkeys(min(some, key=len) for some in named if some):
@@ -186,7 +186,7 @@ def _section(passage: Passage) -> str:
 
 
 def _added_words(old: str, new: str) -> list[str]:
-    """Return the words in `new` that `old` does not have."""
+    """Return the words in `new` that are not in `old`."""
     known = set(token_keys(old))
     return [key for key in token_keys(new) if key not in known]
 
@@ -249,7 +249,7 @@ def _is_preceded_by_exception(old: str, new: str) -> bool:
 
 
 def _is_respelling(old: str, new: str) -> bool:
-    """Return whether two texts differ only in hyphens and spaces, or in one misspelt word.
+    """Return whether two strings differ only in hyphens and spaces, or in one misspelt word.
 
     Only a doubled letter or two swapped letters count as a misspelling. Other differences too often
     result in a different word, such as `county` and `country`.

@@ -146,9 +146,9 @@ def cross_check(
 ) -> Iterator[tuple[Source, Verdict]]:
     """Check a sentence against every page that was read, except those in `supported_by`.
 
-    Yields the sources that support or contradict it. Search results are left out, since they lack
-    context. So are earlier states of a page, and pages of the same site as they were before an
-    action, if the supporting text was seen after it.
+    Yields the sources that support or contradict it. Search results, which lack context, and
+    earlier states of a page are left out. If the supporting text was seen after an action, pages of
+    the same site as they were before the action are also left out.
     """
     for source in other_sources(evidence, supported_by):
         passages = tuple(evidence.search(sentence, PASSAGES_CHECKED, source.n))
@@ -164,7 +164,7 @@ def _other_verdicts(
     evidence: Evidence,
     disputes: Iterable[Dispute],
 ) -> Iterator[tuple[Source, Verdict]]:
-    """Yield other sources that support or contradict a sentence, as decided by code or a judge."""
+    """Yield other sources that support or contradict a sentence, found in code or by a judge."""
     numbers = {source.n for source in supporting}
     for source, verdict in cross_check(sentence, evidence, numbers):
         numbers.add(source.n)
@@ -183,7 +183,7 @@ def _other_verdicts(
 def _newer_side(citations: Sequence[int], against: int, sources: SourceList) -> list[int]:
     """Return the source numbers of the newer side; empty if a date is missing or both are equal.
 
-    The newest page that supports the sentence sets the date of its side.
+    The date of the supporting side is that of the newest page that supports the sentence.
     """
     dates = {source.n: _date(source.published) for source in sources}
     own = max(filter(None, (dates.get(n) for n in citations)), default=None)
@@ -305,8 +305,8 @@ def fit_features(fit: Fit) -> tuple[float, ...]:
     """Return the logistic curve's inputs for a sentence that the extractive model chose.
 
     They are the share of the question that it covers, its margin over the next-best sentence, the
-    rarity of the question's words that it contains, and whether it contains a value of the
-    requested kind (in which case coverage counts more) or lacks one.
+    rarity of the question's words that it contains, and whether it contains or lacks a value of the
+    requested kind. If it contains one, coverage counts more.
     """
     has, lacks = (float(fit.has_value is value) for value in (True, False))
     return fit.covered, fit.margin, math.log1p(fit.stated), fit.covered * has, lacks

@@ -72,7 +72,6 @@ class Statement:
     passage: Passage
     start: int
     end: int
-    tokens: tuple[Token, ...]
     words: tuple[Token, ...]
     keys: tuple[str, ...]
 
@@ -169,19 +168,19 @@ def _statements(passage: Passage) -> Iterator[Statement]:
     for start, end in [(0, len(passage.text))] if is_row else sentences(passage.text):
         if passage.text.startswith(FOLDED, start):
             start += len(FOLDED)  # noqa: PLW2901 - the mark is not a word of the sentence
-        tokens = tuple(
+        tokens = [
             token._replace(start=token.start + start, end=token.end + start)
             for token in tokenize(passage.text[start:end])
-        )
+        ]
         words = tuple(word_tokens(tokens))
-        yield Statement(passage, start, end, tokens, words, tuple(word.key for word in words))
+        yield Statement(passage, start, end, words, tuple(word.key for word in words))
 
 
 def check_literal(claim: str, index: StatementIndex) -> Verdict | None:
     """Look up a claim in the passages; returns None if it does not occur there.
 
     The verdict is undecided, instead of supported, if the claim's words follow a negation,
-    condition or hedge on the page, or if their ellipsis leaves one out; the reason names it.
+    condition or hedge on the page, or if an ellipsis omits one; the reason names it.
     """
     question, mark, answer = claim.partition("?")
     if not (mark and answer.strip()):

@@ -165,9 +165,9 @@ UNKNOWN_HEADING = "What is not known"
 class AnswerPart:
     """A part of an answer: `prefix` (list bullet, blockquote marker), `text`, `suffix` (line ends).
 
-    `verbatim` parts (code, rules, blank lines) stay unchanged. They make no claims. Neither do
-    headings, table headers and lines that end with a colon (`claims` is false), but their markers
-    are read. `head` contains the column names of a table row.
+    `verbatim` parts (code, rules, blank lines) stay unchanged and make no claims. `claims` is also
+    false for headings, table headers and lines that end with a colon, but their markers are read.
+    `head` contains the column names of a table row.
     """
 
     kind: Literal["prose", "row", "verbatim"]
@@ -261,7 +261,7 @@ def sentences_with_markers(
 
 
 def _follows_sentence(plain: str) -> bool:
-    """Return whether a word after `plain`, on the same line, would begin a sentence."""
+    """Return whether a word added to the last line of `plain` would begin a new sentence."""
     before = plain.rpartition("\n")[2].rstrip(_SEPARATORS)
     return bool(before) and len(sentences(f"{before} A")) > len(sentences(before))
 

@@ -1,4 +1,4 @@
-"""Represents a live page's state as one string: the article, then what only the snapshot shows.
+"""Represents a live page's state as one string: the article, then snapshot-only content.
 
 Article extraction drops the parts that make up an application: controls with their values,
 comments, settings rows. A model sees them in the snapshot, so they become passages too.

@@ -158,9 +158,9 @@ def _blocks(text: str) -> Iterator[_Block]:
 def _rows(table: Sequence[_Block], text: str) -> Iterator[_Block]:
     """Yield a table's rows without its rule, with the column names if it has any.
 
-    The row above a rule names the columns. Without a rule, the first row does. Exceptions are a
-    first row that contains a figure other than a year, and a table that lists the properties of one
-    thing: it has two columns, and the second contains figures in some rows and words in others.
+    The row above a rule names the columns. Without a rule, the first row names them, unless it
+    contains a figure other than a year, or the table lists the properties of one thing: such a
+    table has two columns, and the second contains figures in some rows and words in others.
     """
     lines = [text[row.start : row.end] for row in table]
     rows = [

@@ -3,8 +3,9 @@
 The object that contains a value is called its record, and is identified by its key (`Kittiwake`).
 Numbers, dates and short strings must occur in the passages cited for them, in a place that shows
 that they belong to the record: in the field's column of its table row, or in a sentence about it.
-Numbers are compared with their units. If code cannot decide, the judge gets the value as a claim
-that names the record. Longer strings and yes/no values are kept even if their verdict is undecided.
+Numbers are compared with their units. If the checks are inconclusive, the judge gets the value as a
+claim that names the record. Longer strings and yes/no values are kept even if their verdict is
+undecided.
 """
 
 from __future__ import annotations
@@ -72,11 +73,11 @@ class CheckedValues:
 
 
 def check_values(
-    draft: ValuesDraft, schema: Schema, evidence: Evidence, judge: Judge | None = None
+    draft: ValuesDraft, schema: Schema, evidence: Evidence, judge: Judge | None
 ) -> CheckedValues:
     """Keep the values that have evidence; set others to null, or drop them if null is not allowed.
 
-    If code cannot decide about a value, `judge` gets it as a claim such as `Heron, built: 1981`.
+    `judge` gets values that cannot be decided in code, as claims such as `Heron, built: 1981`.
     """
     check = _ValuesCheck(draft, schema, evidence, judge)
     data = check.rebuild(draft.data, (), ())
@@ -289,7 +290,7 @@ def _stems(name: str) -> frozenset[str]:
 
 
 def _check(context: _ValueContext, passages: Sequence[Passage]) -> Verdict:
-    """Check a value in code against the passages cited for it and its record's table rows.
+    """Check a value against its cited passages and its record's table rows, without a judge.
 
     Numbers and dates must occur in a passage, short strings in a passage or a page's title. Longer
     strings and yes/no values may stay undecided. The verdict's quote is a verbatim sentence.
@@ -498,7 +499,7 @@ def _is_number(context: _ValueContext, number: Quantity) -> bool:
 
 
 def _kind_of(number: Quantity) -> str:
-    """Return what a number measures: a dimension, a year, or "" if it is a plain number."""
+    """Return the kind of a number: its dimension, `year`, or "" for a plain number."""
     if number.unit:
         return number.unit.dimension
     return "year" if number.text.isdigit() and 1000 <= number.value < 2200 else ""
@@ -531,7 +532,7 @@ def _is_subject(name: str, text: str, subject: frozenset[str]) -> bool:
 def _with_judge(
     context: _ValueContext, verdict: Verdict, judged: Verdict | None, pages: Sequence[Passage]
 ) -> Verdict:
-    """Combine code's verdict on a value with a judge's, which must quote the value."""
+    """Combine the checks' verdict on a value with a judge's, which must quote the value."""
     must_stand = _must_be_literal(context.value)
     if judged is None:
         state = VerdictState.CONTRADICTED if must_stand and verdict.missing else verdict.state

@@ -98,9 +98,9 @@ class Evidence:
     and that hash would not cover text added later.
 
     Parallel loops each have their own `Evidence` with its own range of numbers, so a source's
-    number never depends on which loop was faster. Each can look up any source. When they are done,
-    `join_loops` assigns a single id to a page that several of them read. `question` is the run's
-    question.
+    number never depends on which loop was faster. Each loop can look up any source. When all
+    loops are done, `join_loops` assigns a single id to a page that several of them read. `question`
+    is the run's question.
     """
 
     def __init__(
@@ -134,7 +134,7 @@ class Evidence:
         return self._loops[number]
 
     def join_loops(self, text: str) -> str:
-        """Unify the ids in `text`, written by one loop, of pages that several parallel loops read.
+        """Unify the ids of pages that several parallel loops read, in `text` written by one loop.
 
         Each such page gets its id from the loop with the lowest number, regardless of which loop
         read it first. From now on, the run can look up the loops' pages by URL.

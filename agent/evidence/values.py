@@ -320,7 +320,7 @@ def _difference(
 
 
 def _negation_reason(own: Sequence[Token], other: Sequence[Token]) -> str:
-    """Describe a difference that is a negation (`did not open`, `opened`); "" if it is not one."""
+    """Describe a negation (`did not open`, `opened`); "" if the difference is not a negation."""
     for longer, shorter, how in ((own, other, "without"), (other, own, "with")):
         negations = [word for word in longer if is_negation(word.key)]
         rest = [
@@ -336,7 +336,7 @@ def _negation_reason(own: Sequence[Token], other: Sequence[Token]) -> str:
 def _are_exclusive(
     at: int, own: Sequence[Token], other: Sequence[Token], words: Sequence[Token]
 ) -> bool:
-    """Return whether two values cannot both be true: two figures, dates or complete names."""
+    """Return whether two values (figures, dates or complete names) contradict each other."""
     if all(map(_is_figure_or_date, (*own, *other))):
         is_approximate = any(word.key in APPROXIMATORS for word in words[max(0, at - 2) : at])
         same_kinds = [w.kind for w in own] == [w.kind for w in other]

@@ -1,4 +1,4 @@
-"""Checks a claim against the passages that it cites, in three layers.
+"""Checks a claim against the passages that it cites, in layers.
 
 *Literal* finds claims that occur there word for word. *Values* lists figures, dates and names that
 do not occur there, and reports a contradiction if the claim equals a sentence except for one value
@@ -95,7 +95,7 @@ def not_found(missing: Sequence[str], where: str) -> str:
 
 
 def is_literal(verdict: Verdict) -> bool:
-    """Return whether code found the claim word for word, which no judge may override."""
+    """Return whether the claim was found word for word, a verdict that no judge may override."""
     return verdict.state is VerdictState.SUPPORTED and verdict.decided_by == "code"
 
 
@@ -106,12 +106,12 @@ def with_judge(
     passages: Sequence[Passage],
     titles: Sequence[str] = (),
 ) -> Verdict:
-    """Combine code's verdict on a claim with a judge's, which counts only if it quotes words.
+    """Combine the checks' verdict on a claim with a judge's, which counts only if it quotes words.
 
     The judge may quote only from `passages` and page `titles`. The words must be about the claim
-    (`SentenceIndex.bears_on`). Without such words, code's verdict is kept, and the reason mentions
-    this. Figures and dates that code did not find must follow from the words; names that were not
-    found remain in `missing`.
+    (`SentenceIndex.bears_on`). Without such words, `verdict` is kept, and the reason mentions this.
+    Figures and dates that `verdict` lists as missing must follow from the words; names that were
+    not found remain in `missing`.
     """
     if judged is None:
         return verdict
@@ -232,7 +232,7 @@ def _values_of_other_rows(
     """Return a claim's values that occur only in table rows that are not quoted.
 
     Each row is about one thing, so values in other rows do not apply to it. If no row is quoted,
-    nothing is returned.
+    the result is empty.
     """
     rows = {passage.id for _, passage in found if passage.kind == "table"}
     if not rows:

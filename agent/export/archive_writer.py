@@ -36,8 +36,8 @@ def pack(
 ) -> bytes:
     """Pack files into one folder inside a ZIP file, with a manifest and a closing digest.
 
-    `stamp` gets the manifest and returns the name and content of a further file, which the manifest
-    does not list.
+    `stamp` receives the manifest and returns the name and content of an additional file, which the
+    manifest does not list.
     """
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.export.report_view import parameter_text, tool_error
 from agent.options import hint_for
+from agent.types import ToolTrait
 from browser.text.words import clean, shorten
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def _format_result(data: dict[str, Any]) -> str:
     if failed:
         return f"{data['name']} failed: {failed.removeprefix(data['name']).lstrip()}"
     # Searches and pages have their own events, which are more informative.
-    if data["name"] in ("WEB_SEARCH", "READ", "FETCH_URL") or not isinstance(result, dict):
+    if ToolTrait.HAS_EVENTS in data.get("traits", ()) or not isinstance(result, dict):
         return ""
     return f"{data['name']}: {result.get('did') or parameter_text(data['param'], ', ')}"
 

@@ -151,7 +151,7 @@ def _with_contents(body: str) -> str:
 def excerpts(text: str, source: ReportSource) -> Iterator[Markup]:
     """Yield excerpts of saved text that contain all its quotes; overlapping ones are merged.
 
-    Quotes are marked; a quote that is not in the text is shown on its own.
+    Quotes are marked; a quote that is not in the text is shown separately.
     """
     # Reversed, so that a quote listed twice gets the id of its first position, which markers link
     # to.
@@ -191,7 +191,7 @@ def _window(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _format_context(text: str) -> str:
-    """Format the text around a quote: bold headings, no table rules or empty headings."""
+    """Format the text around a quote, with bold headings and no table rules or empty headings."""
     lines = [line for line in text.split("\n") if not is_table_rule(line)]
     escaped = escape("\n".join(line for line in lines if not line or line.strip("#")))
     return _MARKDOWN_HEADING.sub(r"<strong>\1</strong>", escaped)

@@ -131,7 +131,7 @@ def _section(title: str, lines: Iterable[str]) -> str:
 
 
 def _table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Format a table as lines; returns none if it has no rows."""
+    """Format a table as lines; returns an empty list if it has no rows."""
     body = [f"| {' | '.join(map(_cell, row))} |" for row in rows]
     return [f"| {' | '.join(names)} |", f"|{'---|' * len(names)}", *body] if body else []
 

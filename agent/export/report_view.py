@@ -435,7 +435,7 @@ def challenge_lines(report: Report) -> list[str]:
 
 
 def _cited_source(sentence: Sentence) -> str:
-    """Name the source that a sentence's page cites for it; empty if it was not looked up."""
+    """Name the source that a sentence's page cites for it; empty if no source was looked up."""
     if sentence.primary:
         return f"; the primary source is [{sentence.primary}]"
     return f"; its page cites {sentence.secondary_to} for it" if sentence.secondary_to else ""

@@ -149,7 +149,7 @@ def is_sealed(path: Path) -> bool:
 def find_manifest_mismatches(folder: RunFolder, but: str = "") -> Iterator[tuple[str, str]]:
     """Compare an unpacked archive with its manifest; yields each file that differs, and the reason.
 
-    The file named in `but` need not be listed.
+    The manifest need not list the file named `but`.
     """
     path = folder.path / MANIFEST
     if not path.is_file():

@@ -40,7 +40,7 @@ class FinishedRun:
         return cls(folder, report, tuple(read_events(folder.journal)))
 
     def judged_quotes(self, claim: str) -> tuple[str, ...]:
-        """Return the words that the judge quoted for a claim; () if code decided about it."""
+        """Return the words that the judge quoted for a claim; () if no judge checked it."""
         judged = (event.data["verdicts"] for event in self.events if event.type == JUDGE)
         rows = [row for verdicts in judged for row in verdicts if row.get("claim") == claim]
         return tuple(rows[-1].get("quotes") or (rows[-1]["quote"],)) if rows else ()

@@ -75,7 +75,7 @@ class Proof(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class VerifiedProof:
-    """A verified proof (None if unreadable), its flaws, and a line for each time that is attested.
+    """A verified proof (None if unreadable), its flaws, and a line for each attested time.
 
     `by_code` means that the sentence was again found word for word in the saved texts.
     """

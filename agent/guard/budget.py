@@ -57,7 +57,7 @@ class Reservation:
     _held: list[tuple[Budget, float, int]] = field(default_factory=list, init=False)
 
     def begin(self) -> int | None:
-        """Reserve the price of one attempt; return `longest`. Raises `LimitReached`."""
+        """Reserve the price of one attempt; returns `longest` or raises `LimitReached`."""
         if self._held:
             return self.longest
         # Concurrent subtasks share the parent's budget, so it is charged as well.
@@ -119,11 +119,11 @@ class RunClock:
 
 @dataclass(slots=True)
 class Budget:
-    """Counts and limits what a run spends. None means no limit.
+    """Tracks and limits a run's spending. None means no limit.
 
     `max_tokens` limits the input and output tokens of all calls. `price(tokens_in, tokens_out)`
     returns the maximum price in USD; without it, costs are counted but cannot be reserved.
-    `overhead` is the number of tokens sent with each prompt besides its text (tool definitions).
+    `overhead` is the number of extra tokens sent with each prompt, such as tool definitions.
     `prompt_factor` and `reply_factor` are billed tokens per estimated token.
 
     A subtask's budget has a `parent`, which is also charged for everything spent here.
@@ -229,7 +229,7 @@ class Budget:
         """Return a budget for one of `parts`: equal shares of steps and money, and the full time.
 
         One part combines the results and takes no steps, so the other parts share the steps.
-        `place` names the loop that spends the budget.
+        `place` identifies the loop that the budget is for.
         """
         max_usd = None
         if self.max_usd is not None:

@@ -41,7 +41,7 @@ class ModelClient:
         *,
         final: bool = False,
     ) -> ModelReply:
-        """Call the model with the messages `fitted`; `whole` are the same before fitting.
+        """Call the model with the messages `fitted`; `whole` contains them before they were cut.
 
         First reserves the maximum price of the call, which limits the reply; the `final` call may
         use the reserve. Raises `ModelError`, or `LimitReached` if the budget is too small.

@@ -127,8 +127,8 @@ class Provenance:
     ) -> None:
         """Add text in the model's context; `url` is its URL, `SEARCH_SITE`, or a tool's site.
 
-        `quoted` means that text from memory or an earlier turn quotes others; `recalled` means that
-        this run did not read the text itself.
+        `quoted` means that text from memory or an earlier turn quotes text by others;
+        `recalled` means that this run did not read the text itself.
         """
         site = url if url == SEARCH_SITE or url.startswith((SERVER, FUNCTION)) else site_of(url)
         if kind is Kind.PAGE and not url.startswith(("http", "file:")):
@@ -171,7 +171,7 @@ class Provenance:
 
     @property
     def untrusted(self) -> bool:
-        """Whether anything written by others was read; even an empty page counts."""
+        """Whether the run has read anything from others; even an empty page counts."""
         return any(kind in UNTRUSTED_KINDS for kind, _ in self.read)
 
     def private_for(self, site: str) -> bool:
@@ -211,11 +211,9 @@ class Provenance:
         """Split text into stems, in the language of the question."""
         return [stem_in(self.language, word) for word in words(text)]
 
-    def texts_of(self, *kinds: Kind, site: str | None = None) -> Iterator[str]:
-        """Yield the text of these kinds, by default from all sites."""
-        for text in self.texts:
-            if text.kind in kinds and (site is None or text.site == site):
-                yield text.text
+    def texts_of(self, *kinds: Kind) -> Iterator[str]:
+        """Yield the text of these kinds."""
+        return (text.text for text in self.texts if text.kind in kinds)
 
     def own_stems(self, site: str) -> set[str]:
         """Return the stems of the user's words, and of text shared with a site."""

@@ -1,7 +1,7 @@
 """Redacts secrets in text, including streamed text, in any common encoding.
 
 The secrets are the values of environment variables whose names suggest keys or passwords, including
-the model keys. Pages, models and logs do not need to contain them.
+the model keys. Pages, models and logs do not need these values.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Redactor:
     def safe_until(self, text: str) -> int:
         """Return how many characters of unfinished text can be shown.
 
-        The rest could be the start of a secret.
+        The remaining characters could be the start of a secret.
         """
         longest = max(map(len, self._spellings), default=1)
         ends = range(max(0, len(text) - longest + 1), len(text))

@@ -35,11 +35,14 @@ _NONCE_BYTES: Final = 12  # the nonce size specified for AES-GCM
 
 @dataclass(frozen=True, slots=True)
 class SavedLogin:
-    """A saved session. `expires` is the time when its last cookie expires; 0 if unknown."""
+    """A saved session, and when it was saved.
+
+    `expires` is the time when its last cookie expires; 0 if unknown.
+    """
 
     name: str
     origin: str
-    saved: float
+    saved_at: float
     expires: float
 
     @property

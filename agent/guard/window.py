@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from agent import jsvalues as js
 from agent.options import CONTEXT_WINDOW
+from agent.types import ToolTrait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,8 +44,6 @@ _KEPT_UNITS = 200
 """UTF-16 units kept from a cut message, as in the reference engine."""
 _TRIMMED_MARK = "…[trimmed]"
 _GUIDE = re.compile(r"<guide>\n.*?\n</guide>", re.DOTALL)
-_PAGE_TOOLS = frozenset("OPEN SNAPSHOT CLICK TYPE SELECT PRESS SCROLL BACK".split())
-"""Tools with results that show the open page; only the newest such result is useful."""
 
 
 def tokens(text: str) -> int:
@@ -186,13 +185,13 @@ def _cutting_order(messages: Sequence[Message], question: int) -> Iterator[int]:
 
 def _is_page(message: Message) -> bool:
     """Return whether a message shows only the open page."""
-    tools = [observation.tool for observation in message.observations]
-    return bool(tools) and _PAGE_TOOLS.issuperset(tools)
+    observations = message.observations
+    return bool(observations) and all(ToolTrait.SHOWS_PAGE in o.traits for o in observations)
 
 
 def _begins_with_page(message: Message) -> bool:
     """Return whether a message's first result shows the open page."""
-    return bool(message.observations) and message.observations[0].tool in _PAGE_TOOLS
+    return any(ToolTrait.SHOWS_PAGE in o.traits for o in message.observations[:1])
 
 
 def _shorten_message(message: Message) -> str:

@@ -43,7 +43,7 @@ _ATTEMPT_SEPARATOR: Final = "~"
 
 
 class NoSuchJob(UsageError):
-    """There is no job, schedule or monitor with this name."""
+    """Raised if there is no job, schedule or monitor with the given name."""
 
 
 class JobRequest(BaseModel):
@@ -101,7 +101,7 @@ class JobSpec(JobRequest):
 
 
 class JobOutcome(BaseModel):
-    """The outcome of one attempt; `report` is the run's report, `again` means a retry follows.
+    """The outcome of one attempt; `report` is the run's report, and `again` means a retry follows.
 
     `badge` combines the report's status and verdicts.
     """

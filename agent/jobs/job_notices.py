@@ -36,7 +36,7 @@ async def deliver_notice(
     """Notify a job's targets that the job has ended; return the targets that failed, with reasons.
 
     The notice has the same id in every attempt, because a worker may die after sending it but
-    before recording this.
+    before recording that it was sent.
     """
     settings = load_options({}, config=True)
     ways = senders(settings) if senders is not None else None

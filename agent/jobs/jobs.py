@@ -48,8 +48,6 @@ WORKFLOW_NAME: Final = "urchin.job"
 SERIALIZER: Final = DBOSPortableJSON
 POLL_S: Final = 0.25
 """Seconds between a worker's polls of the queue; on average, a job waits half as long."""
-HEARTBEAT_TIMEOUT_S: Final = 60.0
-"""Age of a heartbeat in seconds after which a worker counts as dead, as in DBOS's service."""
 _UNFINISHED_STATES: Final = ("waiting", "queued", "running")
 _AWAITING_JOBS_DELAY_S: Final = 20 * 365 * 86400.0
 """Delay in seconds for a job that waits for others, since DBOS has no such state. `release_waiting`
@@ -95,7 +93,7 @@ class Jobs:
         return jobs
 
     def register_queue(self, queue: str, at_once: int | None) -> None:
-        """Create a queue, or set the number of jobs that a worker runs `at_once`, if given."""
+        """Create a queue; if it exists and `at_once` is given, set its number of parallel jobs."""
         known = self.client.retrieve_queue(queue)
         if known is None:
             self.client.register_queue(
@@ -152,7 +150,7 @@ class Jobs:
         return self.show(spec.id)
 
     def enqueue(self, spec: JobSpec, *, delay: float = 0.0) -> None:
-        """Put an attempt on its queue, unless its id exists, to wait for the jobs in `after`."""
+        """Queue an attempt unless its id exists; it waits for the jobs in `after`."""
         options = enqueue_options(spec, _AWAITING_JOBS_DELAY_S if spec.after else delay)
         self.client.enqueue(options, spec.model_dump(mode="json"))
         if spec.after:
@@ -246,7 +244,7 @@ class Jobs:
         return self.show(job.id)
 
     def _cancel_attempt(self, workflow: str, state: str, reason: str) -> None:
-        """Cancel an attempt. Its job gets the given state, with the reason as its error."""
+        """Cancel an attempt; set its job's state, and store the reason as the job's error."""
         noted = {"state": state, "reason": reason}
         self.client.update_workflow_attributes(workflow, noted, merge=True)
         self.client.cancel_workflow(workflow)
@@ -325,7 +323,7 @@ class Jobs:
 
     def workers(self) -> Sequence[str]:
         """Return the ids of workers with a heartbeat in the last minute."""
-        return sorted(self.database.living_workers(HEARTBEAT_TIMEOUT_S))
+        return sorted(self.database.living_workers())
 
     # Maintenance that any worker does on behalf of all workers
 

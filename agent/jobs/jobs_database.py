@@ -7,7 +7,7 @@ notes (schedules, monitors, queue settings, dollars spent).
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
 
 import sqlalchemy as sa
 from pydantic import TypeAdapter
@@ -20,6 +20,8 @@ from agent.errors import ResearchError, UsageError
 if TYPE_CHECKING:
     from pathlib import Path
 
+HEARTBEAT_TIMEOUT_S: Final = 60.0
+"""Age of a heartbeat in seconds after which a worker counts as dead, as in DBOS's service."""
 _metadata = sa.MetaData()
 _workers = sa.Table(
     "urchin_workers",
@@ -44,7 +46,7 @@ _notes = sa.Table(
 
 
 class JobsUnavailable(ResearchError):
-    """The jobs database cannot be used."""
+    """Raised if the jobs database cannot be used."""
 
     hint = "Check --jobs-url. Without it, jobs are stored in the data folder."
 
@@ -62,7 +64,7 @@ class JobsDatabase:
 
     @classmethod
     def open(cls, url: str | None, data_dir: Path) -> Self:
-        """Open by URL, or open `jobs.db` in the data folder; raises errors as `Jobs.open` does."""
+        """Open by URL, or `jobs.db` in the data folder; raises the same errors as `Jobs.open`."""
         if url is None:
             url = f"sqlite:///{private_folder(data_dir) / 'jobs.db'}"
         database = cls(url, _create_engine(url))
@@ -93,7 +95,7 @@ class JobsDatabase:
             return bool(connection.execute(statement).rowcount == 1)
 
     def insert(self, table: sa.Table, **row: Any) -> Any:
-        """Make an INSERT in the database's dialect, as generic SQLAlchemy has no ON CONFLICT."""
+        """Build an INSERT in the database's dialect; generic SQLAlchemy has no ON CONFLICT."""
         insert = postgresql.insert if self.postgres else sqlite.insert
         return insert(table).values(**row)
 
@@ -109,17 +111,19 @@ class JobsDatabase:
         """Delete a worker, so that other workers take over its running jobs."""
         self.change(_workers.delete().where(_workers.c.id == worker))
 
-    def living_workers(self, stale: float) -> dict[str, str]:
-        """Return the workers with a heartbeat in the last `stale` seconds, and their locations."""
+    def living_workers(self) -> dict[str, str]:
+        """Return the workers with a recent heartbeat, and their locations."""
         query = sa.select(_workers.c.id, _workers.c.place)
         with self.engine.connect() as connection:
-            rows = connection.execute(query.where(_workers.c.beat > self._now() - stale))
+            rows = connection.execute(
+                query.where(_workers.c.beat > self._now() - HEARTBEAT_TIMEOUT_S)
+            )
             return {row.id: row.place for row in rows}
 
     # Host reservations
 
     def host_rest(self, host: str) -> float:
-        """Return the seconds until the next request to a host is allowed; 0 or less if it is."""
+        """Return the seconds until a request to a host is allowed; 0 or less means now."""
         query = sa.select(_hosts.c.due - self._now()).where(_hosts.c.host == host)
         with self.engine.connect() as connection:
             return connection.scalar(query) or 0.0

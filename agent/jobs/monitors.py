@@ -43,8 +43,9 @@ class Monitor(BaseModel):
     pages.
 
     `words`, `css` or `element` (from `Tab.identify` for a ref) select the part. `when` is a
-    condition on its first number: `<100`, `>=5`, or `10%` for a change by that percentage since the
-    last notification. Noise is learned from `learn` reads, `gap` seconds apart.
+    condition on the first number in that part: `<100`, `>=5`, or `10%` for a change by that
+    percentage since the last notification. Noise is learned from `learn` reads, `gap` seconds
+    apart.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -159,7 +160,7 @@ class Monitors:
             **fields,
         )
         if kind != "page" and (monitor.part or monitor.when):
-            raise UsageError("parts and numbers can be watched only on pages")
+            raise UsageError("only page monitors can watch a part or a number")
         if monitor.when and not CONDITION.fullmatch(monitor.when):
             message = f"{monitor.when!r} is not a condition"
             raise UsageError(message, hint="Use a format such as '<100', '>=5' or '10%'.")

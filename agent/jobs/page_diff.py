@@ -57,7 +57,7 @@ class PageBlock(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The text before and after the change; one is empty if text was added or removed."""
+    """The text before and after the change; one is empty if text was only added or removed."""
 
     before: str
     after: str

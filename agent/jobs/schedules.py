@@ -40,7 +40,7 @@ _WHEN_HINT: Final = (
 
 
 class Schedule(BaseModel):
-    """A question and its times, in UTC.
+    """A question and when to ask it; all times are in UTC.
 
     One of `cron` (in `zone`), `every` (seconds, starting at `since`) and `at` is set; `when` is the
     user's text. All firings up to `seen` have been queued; `next` is the next one. `missed`
@@ -183,7 +183,10 @@ class Schedules:
         return schedule
 
     def _choose_name(self, name: str | None, question: str) -> str:
-        """Return the given name unless the other kind uses it, or derive one from the question."""
+        """Return the given name, or one derived from the question.
+
+        Raises `UsageError` if the other kind uses the given name.
+        """
         known = self._table.all()
         if name is not None:
             if name in known and not self._is_ours(known[name]):

@@ -51,7 +51,7 @@ class SharedPace(HostPace):
                 await asyncio.sleep(max(rest, _POLL_S))
 
     async def take(self, host: str) -> bool:
-        """Claim the turn; returns False if another task was faster, so call `wait` again."""
+        """Claim the turn; if this returns False, another task was faster: call `wait` again."""
         delay = self._delay(host)
         return not delay or await asyncio.to_thread(self._database.take_turn, host, delay)
 

@@ -24,7 +24,6 @@ from agent.tools.registry import (
     CONFIRMS,
     Tool,
     ToolResult,
-    ToolSource,
     reading_tool,
     sends_nothing,
     tool,
@@ -70,13 +69,13 @@ Minutes = Annotated[int, Field(ge=MIN_MINUTES, le=_MAX_MINUTES)]
 
 
 def task_tools(options: Options, open_jobs: Callable[[], Jobs]) -> list[Tool]:
-    """Make the task tools of a run; its tasks inherit its settings and notification targets."""
+    """Make the task tools of a run; tasks inherit the run's settings and notification targets."""
     settings = dump_options(options, exclude=_UNINHERITED_SETTINGS, changed_only=True)
     tasks = _TaskTools(open_jobs, settings, options.allow_tasks)
     lasting = partial(
         tool,
         lasting=True,
-        source=ToolSource.SYSTEM,
+        source="system",
         sends=sends_nothing,
         traits=CONFIRMS | {ToolTrait.REPORTS},
     )
@@ -86,23 +85,36 @@ def task_tools(options: Options, open_jobs: Callable[[], Jobs]) -> list[Tool]:
             "asks a question later, once or regularly: when is “in 20 minutes”, “tomorrow at "
             "9:30”, “every weekday at 8”, or five cron fields.",
             sends=lambda _, arguments: _sends_question(arguments.task),
+            activity="scheduling a task",
         )(tasks.schedule),
-        lasting("REMIND_ME", "sends the user a reminder at that time.")(tasks.remind),
-        lasting("SET_TIMER", "notifies the user when the time is up.")(tasks.set_timer),
+        lasting(
+            "REMIND_ME",
+            "sends the user a reminder at that time.",
+            allowed_task=True,
+            activity="setting a reminder",
+        )(tasks.remind),
+        lasting(
+            "SET_TIMER",
+            "notifies the user when the time is up.",
+            allowed_task=True,
+            activity="setting a timer",
+        )(tasks.set_timer),
         lasting(
             "MONITOR",
             "watches a page or the answer to a question, and notifies the user of changes; words "
             "or a ref of the open page selects a part, condition applies to its first number "
             "(<100, >=5, 10%).",
             sends=lambda _, arguments: _sends_question(arguments.target),
+            activity="setting up a monitor",
         )(tasks.monitor),
         reading_tool(
             "LIST",
             "lists tasks, reminders, timers and monitors.",
-            source=ToolSource.SYSTEM,
+            source="system",
             sends=sends_nothing,
+            activity="listing tasks",
         )(tasks.list),
-        lasting("STOP", "ends one of them.")(tasks.stop),
+        lasting("STOP", "ends one of them.", activity="ending a task")(tasks.stop),
     ]
 
 

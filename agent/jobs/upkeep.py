@@ -21,7 +21,8 @@ from filelock import FileLock, Timeout
 from sqlalchemy.exc import DBAPIError
 
 from agent.config import load_options, private_folder
-from agent.jobs.jobs import HEARTBEAT_TIMEOUT_S, POLL_S
+from agent.jobs.jobs import POLL_S
+from agent.jobs.jobs_database import HEARTBEAT_TIMEOUT_S
 from agent.jobs.schedules import fire_due
 from agent.jobs.shared_limits import SharedSpending
 from agent.run.settings import remaining_budget
@@ -124,7 +125,7 @@ class WorkerUpkeep:
         while not self._stop.wait(min(wait * random.uniform(0.5, 1.5), HEARTBEAT_TIMEOUT_S / 2)):
             # Either the database comes back, or the missing heartbeat ends this worker.
             with suppress(DBAPIError):
-                living = self._jobs.database.living_workers(HEARTBEAT_TIMEOUT_S)
+                living = self._jobs.database.living_workers()
                 wait = UPKEEP_S * max(1, len(living))
                 self._recover(living)
                 self._jobs.set_poll_interval(max(POLL_S, len(living) / POLLS_A_SECOND))

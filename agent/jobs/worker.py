@@ -63,7 +63,7 @@ _MAX_RECOVERIES: Final = 20
 
 
 class RunStalled(ResearchError):
-    """A run was cancelled because it did not write an event for too long."""
+    """Raised if a run was cancelled because it did not write an event for too long."""
 
 
 class RunProgress:
@@ -81,7 +81,7 @@ class RunProgress:
 
 
 class WorkerCutOff(ResearchError):
-    """The database has been unreachable for so long that other workers may take over the jobs."""
+    """Raised if the database is unreachable so long that other workers may take over the jobs."""
 
     hint = "Start the worker again; its jobs will continue."
 
@@ -246,8 +246,8 @@ class Worker:
 def _context_flags(job: JobSpec, jobs: Jobs, flags: dict[str, Any]) -> dict[str, Any]:
     """Return flags that pass on earlier answers, as a conversation to continue and as files.
 
-    The first answer is continued, and the others become files. The first also becomes a file if its
-    journal is on another machine or memory is off.
+    The first answer is continued, and the others become files. The first answer also becomes a file
+    if its journal is on another machine or memory is off.
     """
     answers, continues = list(job.context), job.continues
     remembers = flags.get("memory") is not False and not flags.get("session")

@@ -1,4 +1,4 @@
-"""The model that needs no API key: code does the research and quotes the answering sentence."""
+"""The model that needs no API key: it searches, reads, and quotes the answering sentence."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class ExtractiveModel:
         return ModelReply(tags, model=self.name)
 
     def takes(self, task: Task) -> bool:  # noqa: ARG002 - the same for all tasks
-        """Return False: code does the planning, and this model cannot write prose."""
+        """Return False: planning needs no model, and this model cannot write prose."""
         return False
 
     async def aclose(self) -> None:
@@ -126,8 +126,8 @@ def _is_dense(research: Research) -> bool:
 def _quote_best(ranking: Ranking) -> str:
     """Quote the best sentence, and a second one if the best one may not be enough.
 
-    After a second hop, the second sentence is the one that leads to the best one; otherwise, it is
-    a runner-up in the same passage that is nearly as good.
+    If the best sentence depends on one from another page, the second sentence is that one.
+    Otherwise, it is a runner-up in the same passage that is nearly as good.
     """
     best, *others = (x for x in ranking.scored if x.candidate.is_quotable)
     quoted = [best.candidate]
@@ -143,8 +143,8 @@ def _quote_best(ranking: Ranking) -> str:
 def _cite(candidate: Candidate, ranking: Ranking) -> str:
     """Format a sentence, or a table row as text, with its passage id.
 
-    If it introduces list items or lines of code, these follow it. A line that is not a sentence is
-    quoted after its heading.
+    Any list items or lines of code that it introduces follow it. If it is not a sentence by itself,
+    its heading precedes it.
     """
     if candidate.shown_heading:
         return f"{candidate.shown_heading}:\n\n{_item(candidate.passage, candidate.text)}"
@@ -168,8 +168,8 @@ def _format_quote(candidate: Candidate, ranking: Ranking) -> str:
     """Format a table row as `Header: value (row)`; return a sentence unchanged.
 
     The row is named after the cells that the question mentions, otherwise after its first cell.
-    Columns whose names the question mentions are included if they have the requested kind of
-    answer; otherwise all columns are included.
+    Only columns whose names the question mentions are included, provided that they have the
+    requested kind of answer; otherwise, all columns are.
     """
     passage, question = candidate.passage, ranking.question
     if passage.kind != "table":

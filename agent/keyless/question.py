@@ -1,7 +1,7 @@
 """Analyses a question: its names, its content words, and the kind of answer it asks for.
 
-Kinds are recognised in English only. In other languages, a question has only words and names, which
-are matched by stems in its language.
+Kinds are recognised in English only. For a question in another language, only its words and names
+are used, and are matched by stems in that language.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 class AnswerKind(Enum):
     """The kind of answer that a question asks for; THING if its wording does not show that.
 
-    WAY is for questions about how something is done, which are answered by a sentence that
-    introduces code or steps.
+    WAY is for how-to questions, which are answered by a sentence that introduces code or steps.
     """
 
     PERSON = "person"
@@ -270,9 +269,10 @@ def split_urls(text: str) -> tuple[str, tuple[str, ...]]:
 def resolve_question(text: str, earlier: Sequence[str], title: str) -> Question:
     """Analyse a follow-up question, replacing its pronoun with what it refers to.
 
-    That is the page in view (`title`), otherwise the name in the last of the `earlier` questions
-    that can be understood on its own, otherwise that question's content words. "And Marrow Point
-    Light?" asks the earlier question about another name.
+    A pronoun refers to the page in view (`title`). Without one, it refers to the last of the
+    `earlier` questions that can be understood on its own: to the name in that question or, if it
+    contains none, to its content words. "And Marrow Point Light?" asks the earlier question about
+    another name.
     """
     question = analyse(text)
     previous = next(
@@ -315,7 +315,7 @@ def refers_to_open_page(text: str) -> bool:
 
 
 def synthesis_task(question: Question) -> str:
-    """Return the task that quoting cannot do, such as "compare"; empty for other questions."""
+    """Return a task that quotations cannot fulfil, such as "compare"; empty if there is none."""
     tokens = words(question.text)
     if not tokens:
         return ""

@@ -81,9 +81,9 @@ _NOTES = re.compile(r"(?:\[\w{1,3}\]\s*)+$")
 class Candidate:
     """A sentence or table row that may be quoted, with the stems used to match it.
 
-    `stems` contains those of its own content words, and of a question above it; `title` those of
-    its page's title; `heading_stems` those of the headings or column names above it; `context`
-    those of its passage, the heading above it, its table's caption and first row, and the other
+    Four fields contain stems. `stems` covers its own content words and a question above it; `title`
+    covers its page's title; `heading_stems` covers the headings or column names above it; `context`
+    covers its passage, the heading above it, its table's caption and first row, and the other
     changes that the same action caused on a live page. `page` is the URL of its page.
     `is_quotable` says whether it ends like a sentence, or is a table row. `following` contains the
     list items or lines of code that it introduces. `shown_heading` is the heading to quote with it
@@ -116,20 +116,18 @@ class Candidate:
 class Scored:
     """A candidate with its score.
 
-    `own` is the share (0-1) of the question's words that it contains, weighted by rarity; `covered`
-    is the share that it and its context contain. `bridge` is the sentence from another page that it
-    depends on, if any.
+    `covered` is the share (0-1) of the question's words that it and its context contain, weighted
+    by rarity. `bridge` is the sentence from another page that it depends on, if any.
     """
 
     candidate: Candidate
-    own: float
     covered: float
     score: float
     bridge: Candidate | None = None
 
 
 class Ranking:
-    """The candidates for an answer: `scored`, best first; `best` is the first one that is quotable.
+    """The candidates for an answer, best first (`scored`); `best` is the first quotable one.
 
     `found` contains the pages that searches returned, with their scores.
     """
@@ -253,10 +251,10 @@ class Ranking:
     def closest(self, limit: int) -> list[Candidate]:
         """Return the best candidates from different relevant passages, best first.
 
-        They are shown rather than quoted, so any line is acceptable, including code or a list item.
+        They are not quoted as the answer, so any line is acceptable, including code or a list item.
         If a candidate is a question in the page text, as in an interview, the passage that answers
         it is returned instead. The passage's other words and its page's rank in the search results
-        affect the score. A second-hop sentence directly follows the one it belongs to.
+        affect the score. A bridge sentence directly follows the candidate that depends on it.
         """
         best: dict[str, Scored] = {}  # by passage id
         for x in self.scored:
@@ -328,10 +326,10 @@ class Ranking:
             + KIND_WEIGHT * kind
             + FOCUS_WEIGHT * focus
         )
-        return Scored(c, own, covered, score, bridge)
+        return Scored(c, covered, score, bridge)
 
     def _with_bridge(self, x: Scored, pool: Sequence[Scored]) -> Scored:
-        """Pair a candidate with the sentence from another page that adds most to it, if any.
+        """Pair a candidate with the sentence from another page that best complements it, if any.
 
         Two sentences belong together if one names the subject of the other's page.
         """
@@ -345,7 +343,7 @@ class Ranking:
         return best if best.covered >= x.covered + MIN_BRIDGE_GAIN else x
 
     def _names_page(self, a: Candidate, b: Candidate) -> bool:
-        """Return whether `a` names the subject of `b`'s page, which the question does not name.
+        """Return whether `a`, but not the question, names the subject of `b`'s page.
 
         For example, if the question asks for a diocese, "born in Fredericton" names the subject of
         the page "Diocese of Fredericton".
@@ -550,7 +548,8 @@ def kind_score(text: str, question: Question) -> float:
 def requested_values(text: str, question: Question) -> frozenset[str]:
     """Return the words in a text's dates, numbers or names, depending on the question's kind.
 
-    Those in the question itself are omitted. For other kinds, the result is empty. English only.
+    Words in the question itself are omitted. If it asks for anything else, the result is empty.
+    English only.
     """
     known = set(words(question.text))
     match question.kind:

@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from agent.types import Message, Observation, Passage
 
 COMPLETE_SHARE = 0.65
-"""If an answer covers at least this share of the question, no second hop is made."""
+"""If an answer covers at least this share of the question, there is no follow-up search."""
 MAX_LEADS = 4
-"""Number of top-ranked sentences whose names are searched for in a second hop."""
+"""Number of top-ranked sentences whose names are used in follow-up searches."""
 
 
 class Research:
@@ -97,7 +97,7 @@ class Research:
 
 
 class Researcher:
-    """Researches a question without a language model: searches, reads, and follows a second hop.
+    """Researches a question without a language model: searches, reads, follows up on names.
 
     It is stateless: its calls follow from `Message.question` and `Message.observations` alone,
     never from the text of messages. `effort` limits the research. A model that writes the answer
@@ -122,7 +122,7 @@ class Researcher:
         return self.calls_for(Research(read_conversation(messages)))
 
     def calls_for(self, research: Research) -> list[ToolCall] | None:
-        """Return the same for a conversation that has already been parsed."""
+        """Return the next step's tool calls for a conversation that has already been parsed."""
         conversation = research.conversation
         if conversation.ended or len(conversation.steps) >= self._effort.steps - 1:
             return None
@@ -142,13 +142,13 @@ class Researcher:
         return found or None
 
     def best_passages(
-        self, messages: Sequence[Message], limit: int = 6, sentences: int = 3
+        self, messages: Sequence[Message], limit: int, sentences: int
     ) -> list[Passage]:
         """Return the passages that best answer the question, best first; empty if there are none.
 
         Each is cut to at most `sentences` sentences around its best one, and keeps the `id` of the
-        passage it was cut from, for citations; `heading` begins with the page's title. A second
-        hop's bridge sentence directly follows the one it belongs to.
+        passage it was cut from, for citations; `heading` begins with the page's title. A bridge
+        sentence directly follows the one that depends on it.
         """
         conversation = read_conversation(messages)
         titles = {o.url: o.title for o in conversation.observations if o.title}
@@ -178,7 +178,7 @@ class Researcher:
     def _first_searches(self, research: Research) -> list[Call]:
         """Run the searches that the user approved, otherwise search for the question.
 
-        This is skipped if a file, a URL in the question or the page in view already answers it.
+        No search runs if a file, a URL in the question or the page in view already answers it.
         """
         conversation, question = research.conversation, research.question
         is_answered = bool(conversation.observations) and not research.ranking.is_insufficient
@@ -261,7 +261,7 @@ def fuse_results(searches: Iterable[Observation]) -> dict[str, float]:
 
 
 def _follow_up_queries(ranking: Ranking) -> Iterator[str]:
-    """Yield queries for a second hop: a name in the best sentences, plus the missing words."""
+    """Yield follow-up queries: a name in the best sentences, plus the missing words."""
     known = frozenset(ranking.question.terms)
     for x in ranking.scored[:MAX_LEADS]:
         missing = [word for word in ranking.missing_words(x.candidate) if content_words(word)]
@@ -275,7 +275,7 @@ def _search_calls(queries: Sequence[str]) -> list[Call]:
 
 
 def excerpt(passage: Passage, text: str, most: int) -> Passage:
-    """Cut a passage to `most` sentences around the one that starts with `text`; keep rows whole."""
+    """Cut a passage to `most` sentences around the one starting with `text`; rows are not cut."""
     spans = split_sentences(passage.text)
     at = next((n for n, span in enumerate(spans) if passage.text.startswith(text, span.start)), 0)
     first = max(0, min(at - (most - 1) // 2, len(spans) - most))

@@ -37,7 +37,7 @@ _CITATION_RE = re.compile(r"\[[^\]]*\]")
 
 @dataclass(slots=True)
 class AnswerReview:
-    """Checks an answer by code, then by a judge, and has the model correct it once."""
+    """Checks an answer with fixed rules, then with a judge, and has the model correct it once."""
 
     work: Orchestrator
     judge: ClaimJudge
@@ -77,7 +77,7 @@ class AnswerReview:
 
 
 async def check_parts(judge: ClaimJudge, parts: Mapping[str, str]) -> dict[str, str]:
-    """Check parts of a report (sections or the frame) by code, then with one judge request.
+    """Check parts of a report (sections or the frame) with rules, then with one judge request.
 
     `parts` maps places to text. Records the objections and returns them by place.
     """
@@ -96,7 +96,7 @@ async def check_parts(judge: ClaimJudge, parts: Mapping[str, str]) -> dict[str, 
 
 
 async def repair(
-    work: Orchestrator, result: LoopResult, note: str, supported: Sequence[str] = ()
+    work: Orchestrator, result: LoopResult, note: str, supported: Sequence[str]
 ) -> LoopResult:
     """Have the model correct an answer according to a note; if that fails, keep the first answer.
 
@@ -121,7 +121,7 @@ async def repair(
     return replace(corrected, text="\n\n".join([corrected.text, *missing]))
 
 
-def objections_note(answer: str, evidence: Evidence, judge: ClaimJudge | None = None) -> str | None:
+def objections_note(answer: str, evidence: Evidence, judge: ClaimJudge | None) -> str | None:
     """List the rejected sentences with reasons, as a note to the model; None if there are none.
 
     A sentence is rejected if it is contradicted, if the judge did not find it supported, or if it

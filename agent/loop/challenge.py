@@ -20,6 +20,7 @@ from agent.models.base import Task, takes
 from agent.prompts import prompt
 from agent.protocol.loose_json import loose_object
 from agent.protocol.replies import inert
+from agent.tools.web_tools import read, web_search
 from agent.types import Message, ToolCall, Verdict, VerdictState
 from browser.net.url import normalize
 from browser.text.words import content_words
@@ -70,7 +71,7 @@ def central_claims(sentences: Sequence[Sentence], question: str, most: int) -> l
 
 
 async def _queries(work: Orchestrator, claims: Sequence[str]) -> list[str]:
-    """Ask the model for a query per claim; if one is missing, use the claim without its values."""
+    """Ask the model for a query per claim; a missing query becomes the claim without its values."""
     rows: object = []
     if takes(work.model, Task.CHALLENGE):
         listed = "\n".join(f"{n}. {inert(claim)}" for n, claim in enumerate(claims, 1))
@@ -100,12 +101,14 @@ async def _challenge(
     """Search, read the first results that are new to the run, and have the judge check them."""
     evidence = judge.evidence
     known = {source.n for source in evidence.sources}
-    call = ToolCall("WEB_SEARCH", json.dumps({"query": query}, ensure_ascii=False))
+    call = ToolCall(web_search.name, json.dumps({"query": query}, ensure_ascii=False))
     hits = (await work.tools.run(call, f"{place}/0"))().results
     urls = [hit.url for hit in hits if evidence.by_url(normalize(hit.url)) is None]
     for number, url in enumerate(dict.fromkeys(urls[:PAGES_READ]), 1):
-        read = ToolCall("READ", json.dumps({"url": url, "query": claim.text}, ensure_ascii=False))
-        (await work.tools.run(read, f"{place}/{number}"))()
+        reading = ToolCall(
+            read.name, json.dumps({"url": url, "query": claim.text}, ensure_ascii=False)
+        )
+        (await work.tools.run(reading, f"{place}/{number}"))()
     read_pages = [source for source in evidence.sources if source.n not in known]
     against = await _judge(judge, claim.text, read_pages, place)
     work.record(

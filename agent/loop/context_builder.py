@@ -19,8 +19,10 @@ from agent.memory.kinds import PROFILE, REMEMBERED
 from agent.memory.layers import SHOWN_WITHOUT_FILTER, build_messages, candidates, entry_text
 from agent.memory.memory_types import Layers, Untrusted
 from agent.protocol.replies import inert
+from agent.tools.page_tools import page_context
 from agent.tools.sources import register_source, show_passages
 from agent.tools.toolset import record_provenance
+from agent.tools.web_tools import read
 from agent.types import Message, Observation, ToolCall
 from browser.text.words import clean
 
@@ -39,7 +41,7 @@ class ContextBuilder:
 
     `captured` contains (type, text) pairs that are added to the prompt. `is_public_run(id)` returns
     whether a run did not read anything private. After a call for the main loop, `skills` contains
-    the names of the skills in the prompt, and `layers` its memory layers.
+    the names of the skills in the prompt, and `layers` contains the loaded memory layers.
     """
 
     context: ToolContext
@@ -117,7 +119,7 @@ class ContextBuilder:
                 passages = source.passages
                 line = f"is {source.name}; READ without url gives its passages"
                 captured.append(("open page", line))
-            observed.append(Observation(ToolCall("PAGE_CONTEXT"), data, passages))
+            observed.append(Observation(ToolCall(page_context.name), data, passages))
         for path in self.context.files:
             text, observation = await self._read_file(web, path)
             captured.append(("file", text))
@@ -140,7 +142,7 @@ class ContextBuilder:
         kind = mimetypes.guess_type(path.name)[0] or ""
         if kind.startswith(_UPLOAD_ONLY_TYPES):
             text = f"{inert(clean(path.name))}, {kind}: it can be uploaded to a page (UPLOAD)"
-            return text, Observation(ToolCall("READ"), {"url": uri, "title": path.name})
+            return text, Observation(ToolCall(read.name), {"url": uri, "title": path.name})
         page = await web.reader.read(uri)
         if page.document is None or not page.document.text.strip():
             why = page.reason if page.document is None else "it has no text"
@@ -151,7 +153,7 @@ class ContextBuilder:
         head = f"{inert(clean(path.name))} is {source.name}, {len(shown)} of {total} passages:"
         text = f'{head}\n<web source="{source.name}">\n{inert(block)}\n</web>'
         data = {"url": source.url, "title": source.title, "source": source.name}
-        return text, Observation(ToolCall("READ"), data, shown)
+        return text, Observation(ToolCall(read.name), data, shown)
 
     async def _load_layers(self, question: str) -> Layers:
         memory = self.context.memory

@@ -1,11 +1,11 @@
-"""Guided mode: code searches and reads; a small language model only picks the answer's words.
+"""Guided mode: rules direct the research; a small language model only picks the answer's words.
 
 A model with a few billion parameters cannot drive a tool loop, but it can find an answer in
-passages. The model is asked once, with a few short passages. Its answer is used only if code can
-verify it: a passage contains its words, and the question's names and figures are on the same page,
-or in a passage that mentions this page's title. If the passages only identify the subject of the
-question, the model names the subject, code looks it up, and the model is asked again (a second
-hop).
+passages. The model is asked once, with a few short passages. Its answer is used only if it passes
+these checks: a passage contains its words, and the question's names and figures are on the same
+page, or in a passage that mentions this page's title. If the passages only identify the subject of
+the question, the model names the subject, a second search looks it up, and the model is asked again
+(a second hop).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from agent.models.base import ModelReply, ModelWrapper, Structured
 from agent.prompts import SEARCHES, prompt
 from agent.protocol.loose_json import loose_object
 from agent.protocol.replies import NOT_FOUND, inert, parse
+from agent.tools.web_tools import read
 from agent.types import Message
 from browser.text.sentences import sentences
 from browser.text.words import STOP_WORDS, content_words
@@ -71,7 +72,7 @@ class AnswerLocation(NamedTuple):
 
 
 class GuidedModel(ModelWrapper):
-    """A model that does the research in code; the inner model only picks the answer's words."""
+    """A model that researches by fixed rules; its inner model only picks the answer's words."""
 
     sees = False
     native = False
@@ -94,7 +95,7 @@ class GuidedModel(ModelWrapper):
 
         # Code searches and reads; in a second hop, it only reads.
         calls = self._researcher.next_calls(messages) or []
-        if calls and (hop is None or calls[0].name == "READ"):
+        if calls and (hop is None or calls[0].name == read.name):
             tags = "\n".join(f"<<TOOL:{call.name}:{call.param}>>" for call in calls)
             return ModelReply(tags, model=self.name)
 
@@ -143,7 +144,7 @@ class GuidedModel(ModelWrapper):
         return selected
 
     def takes(self, task: Task) -> bool:  # noqa: ARG002 - the same for all
-        """Return False for every task: code does the planning, and answers are not judged."""
+        """Return False for every task: planning follows rules, and answers are not judged."""
         return False
 
 
@@ -208,9 +209,9 @@ def second_hop(name: str, leading: Passage, question: str) -> str:
 def lacks_requested_place(found: AnswerLocation, question: str) -> bool:
     """Whether the question asks for a kind of place ("in what city") that is not in the passage.
 
-    If so, the words found probably do not name the place, but can be used to look it up. This
-    applies to 7 of 9 two-hop development questions, and to 1 of 300 one-hop questions, for which
-    the second hop finds the same answer.
+    If so, the words found probably do not name the place, but can be used to look the place up.
+    This applies to 7 of 9 two-hop development questions, and to 1 of 300 one-hop questions, for
+    which the second hop finds the same answer.
     """
     asked = analyse(question)
     asks_for_place = asked.kind is AnswerKind.PLACE and bool(asked.focus)

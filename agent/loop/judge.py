@@ -1,10 +1,10 @@
-"""The judge: a model that checks, using only the passages, claims that code cannot decide.
+"""The judge: a model that uses only the passages to decide claims that rules cannot decide.
 
 One request asks about all undecided sentences of an answer, and whether the answer addresses the
-question; if no sentences are undecided, a short request asks only the latter. The request includes
-passages from other pages that may disagree with the answer. The judge does not see the conversation
-in which the answer was written. A *supported* or *contradicted* verdict must quote words about the
-claim from the passages; if it does not, the judge is asked once more.
+question; if no sentences are undecided, a short request asks only whether the answer does so. The
+request includes passages from other pages that may disagree with the answer. The judge does not see
+the conversation in which the answer was written. A *supported* or *contradicted* verdict must quote
+words about the claim from the passages; if it does not, the judge is asked once more.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class PluginJudge:
 
 
 def find_undecided_claims(answer: str, evidence: Evidence) -> dict[str, Sequence[Passage]]:
-    """Find the sentences that code cannot decide, with their cited passages."""
+    """Find the sentences that rules cannot decide, with their cited passages."""
     claims: dict[str, Sequence[Passage]] = {}
     # The third argument is the judge, called for each undecided sentence; here it only collects
     # them.
@@ -126,8 +126,8 @@ class ClaimJudge:
     """Asks a model about claims and stores its verdicts, which are looked up by calling the object.
 
     If there is no `model`, or the model cannot judge, all claims stay undecided. `answers` is the
-    judge's opinion on how far the answer addresses the question, None if it gave none. `disputes`
-    lists the passages that disagree with the answer.
+    judge's opinion on how far the answer addresses the question, or None if the judge gave no
+    opinion. `disputes` lists the passages that disagree with the answer.
     """
 
     evidence: Evidence
@@ -385,8 +385,8 @@ def read_verdicts(
 ) -> tuple[dict[ClaimKey, Verdict], Answers | None]:
     """Read a judge's reply, which has one numbered line per claim; other claims stay undecided.
 
-    Returns the verdicts and, if the reply contains it, how far the answer addresses the question. A
-    claim becomes undecided if the quote occurs only on a page that it does not cite.
+    Returns the verdicts and, if stated in the reply, how far the answer addresses the question. A
+    claim becomes undecided if the quote occurs only on a page that the claim does not cite.
     """
     cases = list(claims.items())
     decided: dict[ClaimKey, Verdict] = {}
@@ -432,7 +432,7 @@ def _read_answers(reply: str) -> Answers | None:
 
 
 def read_disputes(reply: str, answer: str, rivals: Iterable[Passage]) -> list[dict[str, Any]]:
-    """Parse from a reply which passages disagree with an answer, as rows for the record.
+    """Parse a reply into the passages that disagree with an answer, as rows for the record.
 
     Lines that do not quote both the answer and a passage are skipped.
     """
@@ -452,7 +452,7 @@ def read_disputes(reply: str, answer: str, rivals: Iterable[Passage]) -> list[di
 def _needs_quotation(
     verdict: Verdict | None, claim: str, cited: Sequence[Passage], evidence: Evidence
 ) -> bool:
-    """Whether there is no verdict, or its quotation is not about the claim."""
+    """Whether there is no verdict, or the verdict's quotation is not about the claim."""
     if verdict is None or (verdict.state is VerdictState.DONE and not verdict.quotes):
         return True
     sources = [evidence.source(n) for n in _source_numbers(cited)]

@@ -33,7 +33,7 @@ from agent.prompts import (
 )
 from agent.protocol.call_results import format_results
 from agent.protocol.replies import NOT_FOUND, gives_up, inert, parse
-from agent.types import Message
+from agent.types import Message, ToolTrait
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -226,7 +226,7 @@ class Loop:
         asked to do so; if it stops again, guided mode starts.
         """
         observed = [o for message in self.messages for o in message.observations]
-        only_searched = bool(observed) and all(o.tool == "WEB_SEARCH" for o in observed)
+        only_searched = bool(observed) and all(ToolTrait.SEARCHES in o.traits for o in observed)
         if (
             self.place != MAIN  # a subtask may use earlier subtasks' results
             or self._nudges >= MAX_NUDGES

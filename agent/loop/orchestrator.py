@@ -151,7 +151,7 @@ class Orchestrator:
     async def _propose(
         self, question: str, approval: PlanApproval
     ) -> tuple[ResearchPlan, Clarified | None]:
-        """Have the model propose a plan, after asking the user if necessary, or have code make one.
+        """Have the model propose a plan, asking the user first if necessary, or plan without it.
 
         Returns the plan, and the clarifying question with the user's answer, if there was one.
         """

@@ -92,7 +92,7 @@ def read_plan(reply: str) -> list[Subtask]:
 
 
 def _dependencies(row: dict[str, Any], number: int) -> tuple[tuple[int, ...], bool]:
-    """Read which earlier subtasks subtask `number` depends on, and whether it depends on any."""
+    """Read the earlier subtasks that subtask `number` depends on, and whether it depends on any."""
     values = row.get("dependsOn")
     if isinstance(values, str | int):  # a single number: `0` or `"0"`
         values = [values] if values != "" else []

@@ -17,6 +17,7 @@ from agent.evidence.origins import site_name
 from agent.evidence.verify import is_literal, verify_claim, with_judge
 from agent.journal.events import JUDGE, MAIN, PRIMARY
 from agent.loop.challenge import central_claims
+from agent.tools.web_tools import read
 from agent.types import ToolCall, VerdictState
 from browser.net.url import is_web_url
 from browser.text.sentences import sentences
@@ -102,7 +103,7 @@ async def _follow(work: Orchestrator, judge: ClaimJudge, claim: str, url: str, p
     evidence = judge.evidence
     source = evidence.by_url(url)
     if source is None:
-        call = ToolCall("READ", json.dumps({"url": url, "query": claim}, ensure_ascii=False))
+        call = ToolCall(read.name, json.dumps({"url": url, "query": claim}, ensure_ascii=False))
         (await work.tools.run(call, f"{place}/0"))()
         source = evidence.by_url(url)
     found = await _supporting_words(judge, claim, source, place) if source else {}
@@ -112,7 +113,7 @@ async def _follow(work: Orchestrator, judge: ClaimJudge, claim: str, url: str, p
 async def _supporting_words(
     judge: ClaimJudge, claim: str, source: Source, place: str
 ) -> dict[str, Any]:
-    """Return a page's words that support a claim; {} if neither code nor the judge finds any."""
+    """Return a page's words that support a claim; {} if neither rules nor the judge find any."""
     passages = judge.evidence.search(claim, PASSAGES_JUDGED, source.n)
     if not passages:
         return {}

@@ -82,7 +82,10 @@ class RepetitionGuard:
         return self._note_or_end(repetitions[0] if repetitions else None)
 
     def check_thought(self) -> Repetition | None:
-        """Count a reply without a call or an answer; returns and raises like `check_calls`."""
+        """Count a reply with neither a call nor an answer.
+
+        Returns and raises the same as `check_calls`.
+        """
         self._thoughts += 1
         return self._note_or_end("thinking" if self._thoughts >= MAX_THOUGHTS else None)
 

@@ -1,6 +1,6 @@
-"""Fills in a JSON Schema from a run's passages, with the model or with code.
+"""Fills in a JSON Schema from a run's passages, with the model or with rules.
 
-Code finds numbers, dates, choices and names in the sentences about a field. Booleans, lists and
+Rules find numbers, dates, choices and names in the sentences about a field. Booleans, lists and
 free text need a language model.
 """
 
@@ -84,7 +84,7 @@ class SchemaFiller:
             return CheckedValues(notes=[f"/: {error or 'no time was left'}"])
 
     async def _check(self, draft: ValuesDraft, attempt: int) -> CheckedValues:
-        """Check a draft by code, and have the judge decide the values that code cannot."""
+        """Check a draft with rules, and have the judge decide the values that rules cannot."""
         evidence = self.judge.evidence
         claims: dict[str, Sequence[Passage]] = {}
         checked = check_values(draft, self.schema, evidence, claims.__setitem__)
@@ -128,7 +128,7 @@ def _read_draft(reply: str) -> ValuesDraft:
 
 
 def fill_by_rules(schema: Schema, question: str, evidence: Evidence) -> ValuesDraft:
-    """Fill in the fields for which code finds a value; the others are omitted."""
+    """Fill in the fields for which the rules find a value; the others are omitted."""
     data: dict[str, Any] = {}
     citations: dict[str, list[str]] = {}
     for field in schema.fields():

@@ -51,10 +51,7 @@ _READ_ONLY_TOOLS: Final = (
     "navigate navigate_back snapshot find wait_for take_screenshot tabs hover resize"
     " console_messages network_requests network_request emulate_media close"
 ).split()
-"""Read-only tools, for which clients do not need confirmation."""
-_ACTION_TOOLS: Final = (
-    "click type press_key select_option fill_form drag drop handle_dialog file_upload evaluate"
-).split()
+"""Tools for which clients do not need confirmation; all others are actions."""
 
 
 class FormField(BaseModel):
@@ -76,7 +73,10 @@ class BrowserTools:
 
     def add_to(self, server: MCPServer[Any]) -> None:
         """Add these tools to a server."""
-        for name in (*_READ_ONLY_TOOLS, *_ACTION_TOOLS):
+        methods = [name for name in vars(BrowserTools) if not name.startswith("_")]
+        methods.remove("add_to")
+        actions = [name for name in methods if name not in _READ_ONLY_TOOLS]
+        for name in (*_READ_ONLY_TOOLS, *actions):
             # MCP clients assume that a tool changes things unless it declares otherwise.
             notes = ToolAnnotations(read_only_hint=True) if name in _READ_ONLY_TOOLS else None
             tool = as_tool(getattr(self, name))
@@ -119,7 +119,7 @@ class BrowserTools:
             return await self._call(ctx, "WAIT", text=text, seconds=seconds)
         until = asyncio.get_running_loop().time() + seconds
         while asyncio.get_running_loop().time() < until:
-            result = await self._session.call(ctx, "FIND", on_page=True, text=textGone)
+            result = await self._session.call(ctx, "FIND", text=textGone)
             if not result.data["found"]:
                 return call_result(replace(result, web=""), head=f"{textGone!r} is gone")
             await asyncio.sleep(GONE_POLL_SECONDS)
@@ -287,7 +287,7 @@ class BrowserTools:
         if action == "new":
             (await self._session.web()).tab = None  # the next page opens in a new tab
             return await self._call(ctx, "OPEN", url=url or "about:blank")
-        listed = await self._session.call(ctx, "TABS", on_page=True)
+        listed = await self._session.call(ctx, "TABS")
         if action == "list":
             return _tab_list(listed)
         rows = listed.data["tabs"]
@@ -300,19 +300,19 @@ class BrowserTools:
         left = rows[:at] + rows[at + 1 :]
         if action == "close" and left and at == active:
             change["switch"] = left[min(at, len(left) - 1)]["id"]
-        return _tab_list(await self._session.call(ctx, "TABS", on_page=True, **change))
+        return _tab_list(await self._session.call(ctx, "TABS", **change))
 
     async def close(self, ctx: Ctx) -> CallToolResult:
         """Close the page."""
         tab = (await self._session.web()).tab
         if tab is None:
             return text_result(["no page is open"])
-        result = await self._session.call(ctx, "TABS", on_page=True, close=tab.id)
+        result = await self._session.call(ctx, "TABS", close=tab.id)
         self._shown_url = ""
         return call_result(result, head="closed")
 
     async def _call(self, ctx: Ctx, tool: str, **arguments: Any) -> CallToolResult:
-        """Call a tool on the open page; return its result, the current page, and what changed."""
+        """Call a tool on the open page; return its result, the current page, and the changes."""
         try:
             result = await self._call_or_dialog(ctx, tool, arguments)
         except BrowserError as error:
@@ -330,7 +330,7 @@ class BrowserTools:
         """Call a tool. A dialog that opens during the call is raised as a `ToolReply`."""
         tab: Tab | None = (await self._session.web()).tab
         if tab is None:
-            return await self._session.call(ctx, tool, on_page=True, **arguments)
+            return await self._session.call(ctx, tool, **arguments)
         events = tab.events
         if events.open_dialog and tool != "DIALOG":
             raise self._dialog(tab)
@@ -339,9 +339,7 @@ class BrowserTools:
             events.hold()
         events.dialog_opened.clear()
         # In a task, because a call blocks while a dialog that it opened is open.
-        calling = asyncio.ensure_future(
-            self._session.call(ctx, tool, on_page=True, **(arguments | refs))
-        )
+        calling = asyncio.ensure_future(self._session.call(ctx, tool, **(arguments | refs)))
         raised = asyncio.ensure_future(events.dialog_opened.wait())
         try:
             await asyncio.wait({calling, raised}, return_when=asyncio.FIRST_COMPLETED)

@@ -166,7 +166,7 @@ class ResearchTools:
     ) -> CallToolResult:
         """Check claims against pages or texts: supported, contradicted or undecided, with quotes.
 
-        Code decides literal matches and differences in one value. A judge model decides the rest,
+        Literal matches and differences in one value need no model. A judge model decides the rest,
         if the server has one.
         """
         return await verify_claims(self._session, ctx, claims, urls, texts)

@@ -127,12 +127,10 @@ class ToolSession(ToolCalls):
         """Return a function that asks a client's user; None if the client cannot show questions."""
         return Consent(ctx).approve
 
-    async def call(
-        self, ctx: Context[Any, Any], tool: str, *, on_page: bool = False, **arguments: Any
-    ) -> Observation:
+    async def call(self, ctx: Context[Any, Any], tool: str, **arguments: Any) -> Observation:
         """Call a tool as a run does; raises `ToolFailure`, or `ToolReply` with a question."""
         consent = Consent(ctx)
-        result = await self.run(consent.approve, tool, arguments, on_page=on_page)
+        result = await self.run(consent.approve, tool, arguments)
         consent.check()
         if result.failed:
             more = {name: value for name, value in result.data.items() if name != "error"}

@@ -1,7 +1,7 @@
 """The connection to an MCP server, opened on first use and reopened after a failure.
 
 The SDK's transports accept messages of any length; here, an overlong message ends the connection.
-HTTP servers are reached through the guarded proxy.
+Requests to HTTP servers go through the guarded proxy.
 """
 
 from __future__ import annotations

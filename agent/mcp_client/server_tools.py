@@ -35,7 +35,7 @@ from agent.errors import ResearchError, ToolError
 from agent.mcp_client.connection import Connection, shown_line
 from agent.protocol.call_results import to_json
 from agent.protocol.replies import inert
-from agent.tools.registry import Risk, Tool, ToolResult, ToolSource
+from agent.tools.registry import Risk, Tool, ToolResult
 from agent.tools.sources import CHARS_PER_TOKEN, register_call, show_passages
 from agent.tools.toolset import matches_any
 from agent.tools.user import require_approval
@@ -232,7 +232,7 @@ class Server:
                 Risk.READ if reads_only else Risk.EXTERNAL,
                 capped=False,
                 seconds=settings.timeout,
-                source=ToolSource.MCP,
+                source="mcp",
                 schema=parameter_schema(definition),
                 server=self.server.site,
                 free=reads_only or matches_any(name, settings.always_allow),
@@ -275,7 +275,7 @@ async def open_servers(
 ) -> AsyncIterator[ServerTools]:
     """Yield the tools of the given servers; all connections are closed at the end of the block.
 
-    Without `connect`, a server that has never been reached only produces a diagnostic.
+    Without `connect`, a server that has never been reached is only reported in the diagnostics.
     """
     opened, found = [], ServerTools()
     for server in (Server(s, folder, proxy) for s in servers if not s.settings.disabled):

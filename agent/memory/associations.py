@@ -2,8 +2,8 @@
 
 When a memory is written, it is linked to similar ones among the newest; consolidation links it to
 older ones. A search follows only proven links, that is, those between memories that helped with the
-same verified answer: it finds memories with similar words anyway. The graph of links can be
-exported as GraphML and Mermaid.
+same verified answer, since it finds memories with similar words without links. The graph of links
+can be exported as GraphML and Mermaid.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Consolidation: links new memories, archives repeated ones, and derives insights.
 
 It never edits a memory's text, and archives rather than deletes. It stops at its deadline and
-resumes from that point the next time. Insights are derived by code; a model may improve their
-wording and recommend actions, and its wording is kept as long as the evidence stays the same.
+resumes from that point the next time. Insights are derived without a model; a model may improve
+their wording and recommend actions. Its wording is kept as long as the evidence stays the same.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _STATE_NOTE = "dream"
 
 @dataclass(frozen=True, slots=True)
 class UnrephrasedInsight:
-    """An insight that was worded by code, and the text of the memories behind it."""
+    """An insight that no model has rephrased yet, and the text of the memories behind it."""
 
     key: str
     text: str
@@ -61,7 +61,7 @@ class UnrephrasedInsight:
 def is_due(entries: Entries) -> bool:
     """Return whether the interval has passed since both the last consolidation and the last run.
 
-    This is checked at the end of a run. A user who asks several questions in a row does not have to
+    It is called at the end of a run. A user who asks several questions in a row does not have to
     wait for consolidation in between.
     """
     last, seen = _last(entries)
@@ -146,7 +146,7 @@ def _draw_insights(entries: Entries) -> int:
 
 
 def _clusters(memories: Sequence[MemoryTerms]) -> list[list[MemoryTerms]]:
-    """Form clusters of two or more memories around the first one that is similar to the others.
+    """Group memories into clusters of two or more that are similar to the first of them.
 
     Words shared by a large part of the memories are ignored, since they do not identify a subject.
     """

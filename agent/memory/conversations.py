@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
@@ -50,9 +49,7 @@ class SavedConversation:
         )
         with self._store.read() as connection:
             rows = connection.execute(query).all()
-        return [
-            Turn(row.role, row.text, datetime.fromtimestamp(row.at, UTC)) for row in reversed(rows)
-        ]
+        return [Turn(row.role, row.text) for row in reversed(rows)]
 
     def condensed(self) -> tuple[str, int]:
         """Return the condensed history and the number of turns, from the first, that it covers."""
@@ -74,7 +71,7 @@ class SavedConversation:
         return bool(noted["quotes"]) if noted else True
 
     def note_quotes(self, *, quotes: bool) -> None:
-        """Record whether a turn may quote others; once this is true, it stays true."""
+        """Record whether a turn may quote text by others; True is never reset."""
         known = self._notes.read(self._note) or {"quotes": False}
         self._notes.write(self._note, {"quotes": quotes or known["quotes"]})
 

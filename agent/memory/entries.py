@@ -165,7 +165,7 @@ class Entries:
             return connection.execute(self._named(kind, key)).first()
 
     def all(self, *kinds: str, newest: int | None = None) -> list[Any]:
-        """List memories of these kinds (default: all), or the newest ones, oldest first."""
+        """List memories of these kinds (default: all), or only the newest, in order of creation."""
         query = self._active.where(memories.c.kind.in_(kinds)) if kinds else self._active
         newest_first = query.order_by(memories.c.id.desc()).limit(newest)
         with self._store.read() as connection:

@@ -84,7 +84,7 @@ class Memory:
         self.close()
 
     def close(self) -> None:
-        """Close the database. Everything written is already on disk."""
+        """Close the database. No data is lost, since each write is already on disk."""
         self.store.close()
 
     def add(
@@ -212,7 +212,7 @@ class Memory:
         return {} if vectors is None else vectors.near(question, texts)
 
     def newest(self, kinds: Sequence[str] | None = None, limit: int | None = 100) -> list[Hit]:
-        """List the newest memories of these kinds or knowledge bases, oldest first."""
+        """List the newest memories of these kinds or knowledge bases in chronological order."""
         return [hit_of(row) for row in self.entries.all(*sorted(expand(kinds or ())), newest=limit)]
 
     def get(self, memory: int) -> Hit | None:

@@ -93,7 +93,6 @@ class Turn:
 
     role: str
     text: str
-    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,7 +132,7 @@ class SealedLog:
         return head, missing
 
     def complete(self, urls: Sequence[str] = (), *, proxy: str | None = None) -> tuple[str, ...]:
-        """Complete the proofs with blocks from the calendars; returns what is still missing."""
+        """Complete the proofs with blocks from the calendars; returns the parts still missing."""
         missing: list[str] = []
         for row in self._stamped():
             if is_opentimestamps_proof(row.token):

@@ -101,7 +101,7 @@ _INDEXED = sa.select(*(memories.c[name] for name in IndexedMemory._fields)).wher
 
 
 def index_memories(connection: sa.Connection, rows: Iterable[tuple[int, str]]) -> None:
-    """Add memories, given as (id, terms), to the index; Postgres does this by itself."""
+    """Add memories, given as (id, terms), to the index; Postgres updates its index itself."""
     values = [(id_, terms) for id_, terms in rows if terms]
     if values and connection.dialect.name == "sqlite":
         connection.exec_driver_sql("INSERT INTO memory_index(rowid, terms) VALUES (?, ?)", values)
@@ -140,7 +140,7 @@ def find(words: WordSearch, text: str, vectors: Vectors | None, links: Links | N
 
 
 class WordSearch:
-    """Searches memories by words: those with ids from `first` to `last`, of `kinds` (None: all)."""
+    """Searches memories with ids from `first` to `last`, of `kinds` (None: all), by words."""
 
     def __init__(
         self, connection: sa.Connection, first: int, last: int, kinds: Collection[str] | None
@@ -321,7 +321,7 @@ def _by_words(rows: Mapping[int, IndexedMemory], weights: Mapping[str, float]) -
 def _bonus(
     query: Query, row: IndexedMemory, before: IndexedMemory | None, names: Sequence[str]
 ) -> float:
-    """Compute the bonus for speaker, time, length, and for a reply to a question."""
+    """Compute the bonus for the speaker, the time, the length, and replying to a question."""
     bonus = LENGTH_BONUS * min(1.0, row.terms.count(" ") / FULL_LENGTH)
     if any(name in row.terms for name in names):
         bonus += SPEAKER_BONUS

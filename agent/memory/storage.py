@@ -73,7 +73,7 @@ def load_storage(
 def export_storage(memory: Memory, session: str | None = None) -> dict[str, Any]:
     """Export everything in the storage format, with the named (or most recent) conversation.
 
-    Empty entries are left out, unless an import had them.
+    Empty entries are left out, unless they were imported.
     """
     kept = memory.values(kinds.STATE)
     parts: dict[str, Any] = {

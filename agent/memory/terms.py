@@ -103,7 +103,7 @@ def _ascii(word: str) -> str:
 
 
 def traits(text: str) -> int:
-    """Return the traits of `text`, the bits `ASKS` and `NAMES_TIME`."""
+    """Return the traits of `text` as a combination of the bits `ASKS` and `NAMES_TIME`."""
     found = words(text)
     names_year = any(len(word) == 4 and word.isdecimal() for word in found)
     names_time = names_year or not _TIMES.isdisjoint(found)

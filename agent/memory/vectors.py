@@ -118,7 +118,7 @@ class Vectors:
     def nearest(
         self, connection: sa.Connection, query: Vector, first: int, last: int
     ) -> Sequence[int]:
-        """List the ids (from `first` to `last`) of the memories nearest to a question."""
+        """List the ids, within `first` to `last`, of the memories nearest to a question."""
         return self._index.nearest(connection, query, first, last, MAX_NEAREST)
 
     def cosines(

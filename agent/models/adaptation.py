@@ -61,7 +61,7 @@ class Abilities:
 
 
 class Adaptation(NamedTuple):
-    """The ability to change if an error contains these words and the request has this part."""
+    """The ability to toggle if an error contains these words and the request uses it."""
 
     ability: str
     words: re.Pattern[str]

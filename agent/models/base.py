@@ -2,8 +2,8 @@
 
 Only the protocol `Model` is required. Optional attributes declare further abilities: `takes` (only
 some tasks), `sees` (images), `native` (function calling, see `SystemPrompt`), `streams` (`reply`
-accepts a listener), `reply_as` (replies that follow a JSON Schema) and `start_guided_mode` (code
-does the search, see `agent.loop.guided`).
+accepts a listener), `reply_as` (replies that follow a JSON Schema) and `start_guided_mode` (the
+model only selects the answer, see `agent.loop.guided`).
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def uses_native_tools(model: object) -> bool:
 
 
 def start_guided_mode(model: Model) -> bool:
-    """Let code drive the model (`agent.loop.guided`); returns whether it has such a mode."""
+    """Start the guided mode (`agent.loop.guided`); returns whether the model has one."""
     start = getattr(model, "start_guided_mode", None)
     if start is not None:
         start()

@@ -41,7 +41,7 @@ class ChatCompletionsModel(RemoteModel):
 
     @abstractmethod
     async def _create(self, form: Row) -> Any:
-        """Send a request with these client arguments, to which the model is added."""
+        """Send a request with these client arguments, plus the model."""
 
     async def _call(self, request: ModelRequest, stream: TextStream | None) -> Completion:
         form = self._form(request)

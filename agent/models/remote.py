@@ -199,7 +199,7 @@ class RemoteModel(ABC):
             remember(self.endpoint, self.abilities)
 
     def _adapted(self, request: ModelRequest) -> ModelRequest:
-        """Remove from a request what the endpoint does not accept; tools become text."""
+        """Remove the parts of a request that the endpoint does not accept; tools become text."""
         takes = self.abilities
         if request.tools and not takes.tools:
             system = getattr(request.system, "in_text", "") or request.system

@@ -111,7 +111,7 @@ class Router:
 
     @property
     def native(self) -> bool:
-        """Whether all models have native function calling, since they share one system prompt."""
+        """Whether all models, which share one system prompt, have native function calling."""
         return all(map(uses_native_tools, self._models))
 
     async def aclose(self) -> None:

@@ -57,7 +57,7 @@ class ScriptedModel:
 
     @classmethod
     def from_file(cls, path: str | Path) -> ScriptedModel:
-        """Read a script; raises `UsageError` if that fails."""
+        """Read a script; raises `UsageError` if it is unreadable or invalid."""
         try:
             text = Path(path).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:

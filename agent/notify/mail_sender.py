@@ -89,7 +89,7 @@ def parse_address(text: str) -> str:
 
 
 def build_mail(notice: Notice, sender: str, to: Sequence[str]) -> EmailMessage:
-    """Build the mail for a notice; its Message-ID contains the notice's id."""
+    """Build the e-mail for a notice; its Message-ID contains the notice's id."""
     mail = EmailMessage()
     mail["From"], mail["To"], mail["Subject"] = sender, ", ".join(to), notice.subject
     mail["Date"] = notice.at
@@ -102,7 +102,7 @@ def build_mail(notice: Notice, sender: str, to: Sequence[str]) -> EmailMessage:
 
 
 def attach(mail: EmailMessage, file: Attachment) -> None:
-    """Attach a file to an email."""
+    """Attach a file to an e-mail."""
     main, _, sub = file.media_type.partition("/")
     params = {"charset": "utf-8"} if main == "text" else None
     mail.add_attachment(
@@ -111,7 +111,7 @@ def attach(mail: EmailMessage, file: Attachment) -> None:
 
 
 async def send_mail(mail: EmailMessage, server: MailServer, proxy_url: str) -> None:
-    """Send a mail; retry if the server cannot be reached or asks for it (4xx).
+    """Send an e-mail; retry if the server cannot be reached or asks for a retry (4xx).
 
     Raises `NotSent`, `Refused` or `ConnectFailed`.
     """
@@ -126,7 +126,7 @@ async def send_mail(mail: EmailMessage, server: MailServer, proxy_url: str) -> N
 
 
 class _TemporaryRefusal(Exception):
-    """The server is temporarily unable to accept the mail."""
+    """Raised if the server is temporarily unable to accept the e-mail."""
 
 
 def _send(mail: EmailMessage, server: MailServer, proxy_url: str) -> None:

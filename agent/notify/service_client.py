@@ -91,7 +91,7 @@ class ServiceClient:
 
 
 def _requested_wait(response: httpx2.Response) -> float | None:
-    """Return how many seconds a service asks to wait, from the header or JSON body, or None.
+    """Return the wait in seconds that a service requests in the header or JSON body, or None.
 
     Telegram puts the number under `parameters` in the body, Discord at the top level.
     """

@@ -151,7 +151,7 @@ async def _mail(server: MailServer, to: Sequence[str], options: Options, notice:
 
 
 def _url_and_key(url: str, environ: Mapping[str, str]) -> tuple[str, bytes]:
-    """Return a webhook's URL without its fragment, and the key from the variable that it names.
+    """Return a webhook's URL and key; the URL's fragment names the key's variable and is removed.
 
     Raises `UsageError` if there is no key, or if the text would leave the local network without
     TLS.

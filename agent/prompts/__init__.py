@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import resources
 from typing import TYPE_CHECKING, Protocol
 
+from agent.types import ToolTrait
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
@@ -112,10 +114,6 @@ BROWSING, CITING, EXTRACTION, MEMORY, RESEARCH = GUIDES = (
     "memory",
     "research",
 )
-_LIVE_PAGE_TOOLS = frozenset(
-    "OPEN SNAPSHOT CLICK TYPE SELECT PRESS HOVER DRAG SCROLL BACK TABS PAGE_CONTEXT".split()
-)
-_MEMORY_TOOLS = frozenset("REMEMBER RECALL SEARCH_MEMORY memory_search memory_get".split())
 _BROWSER = "BROWSER"
 _COMPUTING = "COMPUTING"
 _TOOLS = """## Tools
@@ -151,7 +149,7 @@ class Guides:
         }
 
     def after(self, results: Sequence[Observation]) -> str:
-        """Return the help for these results that was not given yet; "" if there is none."""
+        """Return the help for these results, without help already given; "" if there is none."""
         successful = [result for result in results if not result.failed]
         names = [name for name in self._remaining if any(map(_GUIDE_CONDITIONS[name], successful))]
         texts = [self._remaining.pop(name) for name in names]
@@ -167,11 +165,11 @@ class Guides:
 _GUIDE_BY_GROUP = {_BROWSER: BROWSING, _COMPUTING: EXTRACTION}
 """Maps tool groups to the guides that come with them."""
 _GUIDE_CONDITIONS: dict[str, Callable[[Observation], bool]] = {
-    BROWSING: lambda result: result.tool in _LIVE_PAGE_TOOLS,
-    CITING: lambda result: _has_passage_ids(result.web) or result.tool == "OPEN",
+    BROWSING: lambda result: ToolTrait.ON_PAGE in result.traits,
+    CITING: lambda result: _has_passage_ids(result.web) or ToolTrait.SHOWS_PAGE in result.traits,
     EXTRACTION: lambda result: any(line.count("|") > 2 for line in result.web.splitlines()),
-    MEMORY: lambda result: result.tool in _MEMORY_TOOLS,
-    RESEARCH: lambda result: result.tool == "WEB_SEARCH",
+    MEMORY: lambda result: ToolTrait.REMEMBERS in result.traits,
+    RESEARCH: lambda result: ToolTrait.SEARCHES in result.traits,
 }
 
 

@@ -134,7 +134,7 @@ class Audit(Run):
         """Find another page for each sentence that is not supported by the pages that it cites.
 
         Returns the verdicts by sentence. If the most similar page contains the sentence's words,
-        code decides; otherwise the judge does.
+        the rules decide; otherwise the judge does.
         """
         evidence, found = judge.evidence, {}
         near = await asyncio.to_thread(_nearest_on_other_pages, checked, evidence)
@@ -223,7 +223,7 @@ def _with_other_pages(
 def _paragraphs_of(claims: Iterable[str], text: str) -> str:
     """Return the paragraphs of a draft that contain claims, each with its heading.
 
-    The judge needs them to know what “he” and “it” mean.
+    The judge needs the paragraphs to know what “he” and “it” mean.
     """
     beginnings = [claim[:_CLAIM_PREFIX_CHARS] for claim in claims]
     kept: dict[str, None] = {}

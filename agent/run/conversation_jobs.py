@@ -257,7 +257,7 @@ class ConversationJobs:
         await asyncio.to_thread(conversation.condense, js.cut(text, limits.condensed_units), end)
 
     async def _evaluate(self, ask: Ask, turn: FinishedTurn) -> None:
-        """Have a model score the skills in the prompt; update their averages, drop useless ones."""
+        """Have a model score the skills in the prompt; update averages and drop useless skills."""
         known = await asyncio.to_thread(self.memory.skills)
         given = [skill for skill in known if skill.get("name") in turn.given_skills]
         if not given:

@@ -313,8 +313,8 @@ class ReferenceChecker:
         """Check all references, but each address only once.
 
         Each address has one result, returned under the first reference to it; its `key` lists the
-        keys of all references to that address. Raises `WebOutOfReach` if it cannot connect to any
-        of the addresses.
+        keys of all references to that address. Raises `WebOutOfReach` if none of the addresses
+        can be reached.
         """
         slots = asyncio.Semaphore(CONCURRENT_CHECKS)
         by_address: dict[object, list[DraftReference]] = {}
@@ -408,7 +408,10 @@ class ReferenceChecker:
     async def _get_json(
         self, name: str, path: str, checked: CheckedReference
     ) -> dict[str, Any] | None:
-        """Query a service; returns `{}` if it has no entry, None (and adds a note) if it fails."""
+        """Query a service.
+
+        Returns `{}` if there is no entry. On failure, adds a note and returns None.
+        """
         data, problem = await _get_json(self.web, name, self.services[name], path)
         if problem:
             checked.notes.append(problem)
@@ -420,8 +423,8 @@ async def find_archived(
 ) -> tuple[str, str]:
     """Ask the Wayback Machine for the copy of a page that is nearest to a given time.
 
-    Returns the copy's address ("" if there is none), and why the Wayback Machine could not be
-    reached.
+    Returns the copy's address ("" if there is none), and the reason if the Wayback Machine could
+    not be reached.
     """
     near = f"&timestamp={at:%Y%m%d%H%M%S}" if at else ""
     path = f"/wayback/available?url={quote(url, safe='')}{near}"
@@ -433,7 +436,10 @@ async def find_archived(
 async def _get_json(
     web: Web, name: str, address: str, path: str
 ) -> tuple[dict[str, Any] | None, str]:
-    """Query a service; returns `{}` if it has no entry, None and the reason if it fails."""
+    """Query a service.
+
+    Returns `{}` if there is no entry. On failure, returns None and the reason.
+    """
     try:
         answer = await web.http.get(address.rstrip("/") + path)
         # Of these services, only doi.org returns JSON with status 404.
@@ -464,9 +470,9 @@ def _compare(ref: DraftReference, work: Mapping[str, Any], checked: CheckedRefer
 def _wrong_authors(ref: DraftReference, names: Sequence[str]) -> str:
     """Describe how the cited authors differ from the authors of a work; empty if they agree.
 
-    BibTeX lists the authors. A free-text reference is wrong if it begins with a name (`Brask, H.`)
-    and contains none of the work's authors; if it has only an address or a title, there is nothing
-    to compare.
+    A BibTeX reference lists its authors. A free-text reference is wrong if it begins with a name
+    (`Brask, H.`) and contains none of the work's authors; if it has only an address or a title,
+    there is nothing to compare.
     """
     known = [" ".join(words(name)) for name in names]
     if not known:

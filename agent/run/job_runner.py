@@ -117,7 +117,7 @@ class JobNotes:
 
 @dataclass(frozen=True, slots=True)
 class PendingJobs:
-    """The unfinished jobs of one run: their inputs, and which of them have been done.
+    """The unfinished jobs of one run: their inputs, and the jobs that are already done.
 
     `builder` contains the run's results; `ended_ms` is the time at which it ended, in milliseconds
     since the epoch.
@@ -160,7 +160,10 @@ def event_time_ms(event: Event) -> int:
 
 @dataclass(frozen=True, slots=True)
 class BackgroundJobs:
-    """The jobs of this process's run; if it is killed after its answer, they can still be run."""
+    """The jobs of this process's run.
+
+    If the process is killed after the answer, another process can still run them.
+    """
 
     notes: JobNotes
     _services: RunServices
@@ -195,7 +198,7 @@ class BackgroundJobs:
                 claim = UnfinishedRuns(options.data).claim
                 lock = await asyncio.to_thread(claim, services.folder.id)
         except OSError as error:
-            text = f"the post-run tasks are not recorded and would be lost in a crash: {error}"
+            text = f"the post-run tasks could not be recorded and would be lost in a crash: {error}"
             services.write("note", text=text)
         runner = JobRunner(context.memory, notes.memory, work.model, work.budget)
         return cls(notes, services, builder.session, runner, lock)

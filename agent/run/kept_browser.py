@@ -35,6 +35,8 @@ SOCKET: Final = "socket"
 LOG: Final = "log"
 CLOSE: Final = "CLOSE"
 """The request that ends the session."""
+PICTURE: Final = "PICTURE"
+"""The request for a screenshot, which the command saves."""
 IDLE_MINUTES: Final = 30  # after this time without a request, the session ends
 START_SECONDS: Final = 30.0  # time for Python and the browser to start
 CALL_SECONDS: Final = 120.0
@@ -177,11 +179,10 @@ async def _handle_request(calls: ToolCalls, request: Mapping[str, Any]) -> dict[
     tool, arguments = str(request["tool"]), dict(request["arguments"])
     if tool == CLOSE:
         return {"text": "closed", "failed": False}
-    if tool == "SCREENSHOT":
+    if tool == PICTURE:
         return await _picture(calls)
-    on_page = tool not in ("READ", "WEB_SEARCH")
     try:
-        result = await calls.run(None, tool, arguments, on_page=on_page)
+        result = await calls.run(None, tool, arguments)
     except ResearchError as error:
         return {"text": "\n".join(filter(None, (str(error), error.hint))), "failed": True}
     except Exception as error:  # noqa: BLE001 - an error in one call must not end the session

@@ -56,7 +56,7 @@ class ResolvedModel:
 
     @property
     def guided(self) -> bool:
-        """Whether code drives the loop, because the model is small or a flag requests it."""
+        """Whether to use guided mode: the model is small, or a flag requests it."""
         if self.endpoint is None:
             return False
         if self.options.guided is not None:
@@ -65,7 +65,7 @@ class ResolvedModel:
 
     @property
     def by_rules(self) -> bool:
-        """Whether code makes the tool calls and uses only built-in tools."""
+        """Whether rules choose the tool calls, using only built-in tools."""
         return self.guided or isinstance(self.local, ExtractiveModel | GuidedModel)
 
     async def open(self, stack: AsyncExitStack, note: Callable[[str], object]) -> Model:
@@ -180,6 +180,6 @@ class RedactingModel(ModelWrapper):
         return replace(reply, text=self._redactor.text(reply.text))
 
     def start_guided_mode(self) -> None:
-        """From now on, code searches and reads; the model only picks the answer."""
+        """Start guided mode: rules direct the research, and the model only picks the answer."""
         if not isinstance(self._model, GuidedModel | ExtractiveModel):
             self._model = GuidedModel(self._model)

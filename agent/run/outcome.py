@@ -144,7 +144,7 @@ class ReportBuilder:
             error = str(result["error"])
             about = f" “{request[:MAX_STEP_CHARS]}”" if request and request not in error else ""
             self._failures[f"{name}{about}: {error}"] = None
-            if name == "WEB_SEARCH" and "providers" not in result:
+            if ToolTrait.SEARCHES in data.get("traits", ()) and "providers" not in result:
                 self._silent_searches.append(error)
         if result.get("outcome") == NO_BROWSER:
             self._no_browser = str(result["error"])
@@ -237,7 +237,7 @@ class ReportBuilder:
         return [Dispute(data["text"], data["passage"], data["quote"]) for data in found]
 
     def _name_primary_sources(self, report: Report) -> None:
-        """Add the primary source and whether it agrees to sentences from secondary sources."""
+        """For sentences from secondary sources, add the primary source and whether it agrees."""
         sources = SourceList(report.sources)
         for sentence in report.sentences:
             data = self._primary.get(sentence.text)
@@ -357,7 +357,7 @@ def _join_first(items: Iterable[str], between: str) -> str:
 
 
 def _without_not_found(text: str) -> tuple[str, bool]:
-    """Remove `NOT_FOUND` from the beginning of an answer; also returns whether it was there."""
+    """Remove `NOT_FOUND` from the beginning of an answer; also returns whether it was present."""
     stripped = text.strip().lstrip("*_`# ")
     if not stripped.startswith(NOT_FOUND):
         return text, False

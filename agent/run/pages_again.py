@@ -113,7 +113,7 @@ async def search_for_lost_quotes(
         if problem:
             context.record("note", text=problem)
         query = " ".join(f"{page.then.title} {words}"[:QUERY_CHARS].split()[:-1])
-        found = (await calls.run(ToolCall("WEB_SEARCH", query), f"recheck/{number}"))()
+        found = (await calls.run(ToolCall(web_search.name, query), f"recheck/{number}"))()
         urls = dict.fromkeys(hit.url for hit in found.results)
         urls.pop(page.then.url, None)
         for url in list(urls)[:RESULTS_READ]:

@@ -12,7 +12,7 @@ from agent.loop.subtasks import read_interrupted_pages
 from agent.run.record import ResumedModel, skip_recorded_events
 from agent.tools.context import ToolContext
 from agent.tools.policy import result_event_data, unknown_outcome
-from agent.tools.web_tools import WEB_TOOLS, fetch_result, read_result
+from agent.tools.web_tools import READING_TOOLS, WEB_TOOLS, show_page
 from agent.types import Observation
 from browser.net.url import normalize
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 
 _TOOLS: Final = {tool.name: tool for tool in WEB_TOOLS}
-_READING_TOOLS: Final = ("READ", "FETCH_URL")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +132,7 @@ class ResumedCalls:
 
         def unknown() -> Observation:
             self._write("tool.outcome_unknown", place, name=call.name, param=call.param)
-            unknown = unknown_outcome("the run was interrupted while this was in progress")
+            unknown = unknown_outcome()
             result = Observation(call, unknown.data, hint=unknown.hint)
             self._write("tool.result", place, **result_event_data(result))
             return result
@@ -181,7 +180,9 @@ class RecordedWebCalls:
     def _read_recorded_page(self, call: ToolCall) -> Observation | None:
         """Read a recorded page, with a different query or starting at a different passage."""
         arguments = (
-            _parse_web_arguments(call.name, call.param) if call.name in _READING_TOOLS else None
+            _parse_web_arguments(call.name, call.param)
+            if _TOOLS.get(call.name) in READING_TOOLS
+            else None
         )
         if arguments is None or normalize(arguments.url) not in self._pages:
             return None
@@ -189,10 +190,7 @@ class RecordedWebCalls:
         # ids.
         page, part = self._pages[normalize(arguments.url)]
         context = replace(self._context, evidence=self._context.evidence.for_loop(part))
-        if call.name == "READ":
-            result = read_result(context, page, arguments.query, arguments.start)
-        else:
-            result = fetch_result(context, page)
+        result = show_page(context, call, page)
         return Observation(
             call,
             result.data,

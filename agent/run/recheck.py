@@ -228,7 +228,7 @@ class Recheck(Run):
             rows[claim].new, rows[claim].reason = decided.quote, decided.reason
 
     def _passages_to_judge(self, row: RecheckedSentence) -> list[Passage]:
-        """Return the passages that replaced the old words, and the ones most like the sentence."""
+        """Return the passages that replaced the old words or are most similar to the sentence."""
         evidence = self._services.evidence
         source = evidence.source(row.source or 0)
         page = next((p for p in self._pages.values() if p.then.url == row.url), None)

@@ -131,7 +131,7 @@ class RunRecord:
 
     @property
     def by_rules(self) -> bool:
-        """Whether code drove the run's loop: it used the extractive model or guided mode."""
+        """Whether rules directed the run's loop: it used the extractive model or guided mode."""
         return self.started["model"] == EXTRACTIVE or bool(self.started.get("guided"))
 
     @property
@@ -216,7 +216,7 @@ class RunRecord:
         return found
 
     def opening_at(self, loop: str) -> list[Message] | None:
-        """Return a loop's first messages; None if the loop never started."""
+        """Return a loop's first messages, or None if the loop never started."""
         for request in self.requests:
             if request.place.startswith(f"{loop}/"):
                 return self.messages(request)

@@ -20,23 +20,20 @@ from agent.run.element_places import (
     without_marks,
 )
 from agent.tools.action_tools import without_refs
-from agent.tools.toolset import PAGE_TOOLS
+from agent.tools.toolset import TOOLS_ON_PAGE
 from agent.types import ToolTrait
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from agent.run.record import RunRecord
+    from agent.tools.registry import Tool
     from agent.types import Observation, ToolCall
     from browser.page.view import View
 
 REFS: Final = ("ref", "to")
 """Parameters that contain the ref of an element."""
-_ENTERED_PARAMS: Final = {"TYPE": "text", "SELECT": "value", "PRESS": "keys"}
-"""For each tool that enters a value: the parameter that contains it."""
 _TEXT_AFTER_REF_RE = re.compile(r"\[(?:f\d+)?e\d+\] ?(.*)", re.DOTALL)
-_SELF_VERIFYING_TOOLS: Final = frozenset({"OPEN", "TYPE", "SELECT", "CHECK"})
-"""Tools that verify their own effect, so a change to the page is not needed as confirmation."""
 MIN_LIKENESS: Final = 0.6
 """Minimum similarity (0 to 1) of a line that appeared after an action to the recorded line."""
 _DIALOG_LAYER: Final = 2
@@ -48,12 +45,13 @@ _NUMBER_RE = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True)
 class SessionStep:
-    """A recorded action: the call, its result, and its elements' positions.
+    """A recorded action: the tool, its call and result, and its elements' positions.
 
     `element` is the role, name and recorded state of the element on which the action was performed.
     `shown` are the lines that the session had already shown.
     """
 
+    tool: Tool
     call: ToolCall
     fields: dict[str, Any]
     result: Observation
@@ -69,13 +67,12 @@ class SessionStep:
     @property
     def entered(self) -> str:
         """The text, option or keys to enter now; empty for other actions."""
-        return str(self.fields.get(_ENTERED_PARAMS.get(self.call.name, ""), "") or "")
+        return str(self.fields.get(self.tool.enters) or "")
 
     @property
     def recorded(self) -> str:
         """The text, option or keys that were entered in the recorded session."""
-        name = _ENTERED_PARAMS.get(self.call.name, "")
-        return str(self.call.fields.get(name, "") or "") if name else ""
+        return str(self.call.fields.get(self.tool.enters) or "")
 
     def wanted(self) -> str:
         """Describe the step to perform: the recorded action with the new value."""
@@ -90,7 +87,10 @@ class SessionStep:
 
 
 def describe_act(result: Observation, url: str) -> str:
-    """Describe what an action did, without refs; if it has no description, it opened `url`."""
+    """Describe what an action did, without refs.
+
+    If the action has no description, it opened `url`.
+    """
     return without_refs(str(result.get("did") or "")) or f"opened {url}"
 
 
@@ -98,18 +98,20 @@ def session_steps(record: RunRecord) -> list[SessionStep]:
     """Read the successful actions of a run's main loop, in order."""
     known: dict[str, Place] = {}
     shown = set[str]()
-    tools = {tool.name: tool for tool in PAGE_TOOLS if ToolTrait.LOOKS not in tool.traits}
     steps: list[SessionStep] = []
     for event in record.events_of("tool.result"):
         result = record.results[event.place]
-        name = result.call.name
         if not event.place.startswith(f"{MAIN}/"):
             continue
-        if name == "OPEN" and not result.failed:
+        tool = TOOLS_ON_PAGE.get(result.tool)
+        opens = tool is not None and tool.opens_page
+        if tool is None or result.failed or ToolTrait.LOOKS in tool.traits:
+            pass
+        elif opens:
             fields = {"url": str(result.call.fields.get("url") or result.call.param)}
-            steps.append(SessionStep(result.call, fields, result))
-        elif name in tools and not result.failed:
-            parsed = tools[name].parse(result.call.param).arguments
+            steps.append(SessionStep(tool, result.call, fields, result))
+        else:
+            parsed = tool.parse(result.call.param).arguments
             fields = parsed.model_dump(mode="json", exclude_unset=True, by_alias=True)
             match = _TEXT_AFTER_REF_RE.search(str(result.get("did") or ""))
             places = {
@@ -117,8 +119,8 @@ def session_steps(record: RunRecord) -> list[SessionStep]:
             }
             element = match[1] if match else ""
             before = frozenset(shown)
-            steps.append(SessionStep(result.call, fields, result, element, places, before))
-        if name == "OPEN" or "navigated" in _kinds(result):
+            steps.append(SessionStep(tool, result.call, fields, result, element, places, before))
+        if opens or "navigated" in _kinds(result):
             known.clear()  # a new page
         known |= dict(places_in(result.snapshot))
         shown.update(map(normalise_line, result.snapshot.splitlines()))
@@ -135,7 +137,7 @@ def with_values(steps: Sequence[SessionStep], values: Mapping[str, str]) -> list
             changed.append(step)
             continue
         unused.pop(key, None)
-        fields = {**step.fields, _ENTERED_PARAMS[step.call.name]: values[key]}
+        fields = {**step.fields, step.tool.enters: values[key]}
         changed.append(replace(step, fields=fields))
     if unused:
         entered = [f"{step.label}={step.entered}" for step in steps if step.entered]
@@ -220,7 +222,7 @@ def describe_difference(
         return f"it led to {now.get('url')}; in the record it led to {then.get('url')}"
     if missing := _kinds(then) - _kinds(now):
         return f"this happened in the record but not now: {', '.join(sorted(missing))}"
-    if step.call.name in _SELF_VERIFYING_TOOLS:
+    if step.tool.verifies:
         return ""
     if then.snapshot.strip() and not now.snapshot.strip():
         return "nothing on the page changed"

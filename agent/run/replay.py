@@ -115,7 +115,8 @@ class Interrupted(Exception):
 class NoLiveModel:
     """The model used in a replay when the record has no reply; it always fails.
 
-    It fails as the recorded call did, or with `ReplayDiverged` if there was no such call.
+    It raises the limit or the error that ended the recorded call, or `ReplayDiverged` if there was
+    no such call.
     """
 
     def __init__(self, record: RunRecord) -> None:
@@ -137,7 +138,7 @@ class NoLiveModel:
         """Do nothing, as there is nothing to close."""
 
     def start_guided_mode(self) -> None:
-        """Record that code drives the loop from now on; the replies come from the record."""
+        """Note that guided mode has started; the replies come from the record."""
         self._by_rules = True
 
     def takes(self, task: Task) -> bool:
@@ -189,7 +190,7 @@ class RecordedCalls:
         self._record = record
 
     async def run(self, call: ToolCall, place: str) -> Callable[[], Observation]:
-        """Find the result of a call; raises `ReplayDiverged` if a different one was recorded."""
+        """Find a call's recorded result; raises `ReplayDiverged` if the record lacks the call."""
         if _limit_of(self._record) == INTERRUPT and place not in self._record.results:
             raise Interrupted
         known = self._record.results.get(place)

@@ -41,14 +41,20 @@ A run on someone else's archive may access only what the user's own settings all
 """
 
 
-async def resume_run(folder: RunFolder, *, section: str | None = None, **settings: Any) -> Report:
+async def resume_run(
+    folder: RunFolder,
+    *,
+    section: str | None = None,
+    edit_plan: EditPlan | None = None,
+    **settings: Any,
+) -> Report:
     """Resume the run in a folder, with the same settings and errors as `resume`.
 
     With `section`, research that section of its report again; see `research_section_again`.
     """
-    if section is not None:
+    if section is not None:  # its plan is the earlier report
         return await research_section_again(folder, section, **settings)
-    return await resume(RunRecord.read(folder), **settings)
+    return await resume(RunRecord.read(folder), edit_plan=edit_plan, **settings)
 
 
 async def resume(
@@ -65,8 +71,8 @@ async def resume(
 ) -> Report:
     """Resume a run where it stopped; `flags` override its settings. Otherwise like `research`.
 
-    If the run has a final answer, only its post-run tasks are run. Raises `UsageError` if they are
-    already done.
+    If the run has a final answer, only its post-run tasks are run. Raises `UsageError` if the tasks
+    are already done.
     """
     settings = {**record.options, "data_dir": data_dir, **flags}
     if record.report.get("status") in FINAL_STATUSES:
@@ -132,7 +138,6 @@ async def research_section_again(
     ask: Ask | None = None,
     opened: Callable[[ToolContext], None] | None = None,
     tasks: Callable[[Options], Sequence[Tool]] | None = None,
-    edit_plan: EditPlan | None = None,  # noqa: ARG001 - its plan is the earlier report
     run: str | None = None,
     **flags: Any,
 ) -> Report:

@@ -72,7 +72,7 @@ def _log(event: Event) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """A caller's inputs in addition to the settings; where None, the settings apply.
+    """A caller's inputs in addition to the settings; where an input is None, the settings apply.
 
     `prior` is the record that the run starts from. `opened` is called with the tool context once
     the web is open, so that a live view can show the page. `tasks` creates the scheduling tools, if

@@ -167,7 +167,7 @@ def learned_habits(data: Path, record: Record) -> Habits:
 
 
 def recorded_settings(options: Options) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the settings in the journal's format, and the full paths among them.
+    """Return the settings in the journal's format, and the full paths that they contain.
 
     The journal may be shared, so it contains JSON values without secrets, and only the last
     component of each path. The full paths are kept in the run's folder.

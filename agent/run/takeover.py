@@ -36,7 +36,7 @@ async def take_over(
 ) -> tuple[LoopResult, ClaimJudge]:
     """Have the model perform the steps in `left` on the open page; `why` describes the difference.
 
-    Returns the model's answer, and the judge for it.
+    Returns the model's answer and the judge that checks it.
     """
     number = len(done) + 1
     services.write("rerun.taken_over", f"{MAIN}/{number}", why=why)

@@ -24,7 +24,12 @@ from agent.run.web import open_web
 from agent.tools.action_tools import SCRIPTING_TOOLS
 from agent.tools.context import ToolContext
 from agent.tools.policy import Policy
-from agent.tools.toolset import ProvenanceCalls, apply_tool_rules, available_tools
+from agent.tools.toolset import (
+    TOOLS_ON_PAGE,
+    ProvenanceCalls,
+    apply_tool_rules,
+    available_tools,
+)
 from agent.types import Observation, ToolCall
 
 if TYPE_CHECKING:
@@ -86,12 +91,12 @@ class ToolCalls:
         return self.context.provenance
 
     async def web(self) -> Web:
-        """Return the web object, which is opened on the first call."""
+        """Return the access to the web, which is opened on the first call."""
         async with self._opening:
             web, options = self.context.web, self.options
             changed = options != self._web_options and web is not None and web.tab is None
-            if web is None or changed:  # keep an open page, and the web object that it belongs to
-                # The previous web object is closed at the end, because a parallel call may still
+            if web is None or changed:  # keep an open page, and the `Web` that it belongs to
+                # The previous `Web` is closed at the end, because a parallel call may still
                 # use it.
                 web = await self._stack.enter_async_context(open_web(options, os.environ))
                 self.context.web, self._web_options = web, options
@@ -112,15 +117,13 @@ class ToolCalls:
         approve: Callable[[str], Awaitable[bool]] | None,
         tool: str,
         arguments: dict[str, Any],
-        *,
-        on_page: bool = False,
     ) -> Observation:
         """Call a tool as a run does; `approve` asks the user, and is None if no user is available.
 
-        Calls with `on_page` run one at a time, and their sources are not kept.
+        Calls on the open page run one at a time, and their sources are not kept.
         """
         given = {name: value for name, value in arguments.items() if value is not None}
-        if on_page:
+        if tool in TOOLS_ON_PAGE:
             async with self.page_turn:
                 return await self._run(approve, tool, given, Evidence())
         return await self._run(approve, tool, given, self._kept_evidence())

@@ -282,7 +282,7 @@ async def _take_context(web: Web, record: Record = no_record) -> None:
 def _page_from_tab(seen: PageContext, html: str) -> Page:
     """Make a `Page` from the page that the user sees, so that it can be cited like any other.
 
-    Links and the data for site parsers come from its HTML.
+    The links and the data for site parsers come from the page's HTML.
     """
     document = Document(
         url=seen.url,

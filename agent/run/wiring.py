@@ -20,7 +20,7 @@ from agent.prompts import BROWSING, CITING, system_prompt
 from agent.run.models import RedactingModel
 from agent.tools.registry import tool_specs, tools_from_functions
 from agent.tools.rephrasing import Rephraser
-from agent.tools.skill_tools import skills_block
+from agent.tools.skill_tools import read_skill, skills_block
 from agent.tools.toolset import (
     ProvenanceCalls,
     apply_tool_rules,
@@ -189,7 +189,7 @@ def _build_system_prompt(model: Model, registry: Registry, services: RunServices
         instruction=options.instruction or "",
         today=services.today,
     )
-    if context.skills and registry.get("read_skill"):
+    if context.skills and registry.get(read_skill.name):
         system = "\n".join(filter(None, [system, skills_block(context)]))
     if native:
         tools = tool_specs(registry)

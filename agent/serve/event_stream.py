@@ -118,7 +118,7 @@ class EventStream:
         return self._closed or (self._finished and not self._is_active())
 
     def has_after(self, seq: int) -> bool:
-        """Return whether an event with a higher number exists or may still come."""
+        """Return whether an event with a higher number exists or may still follow."""
         self.read()
         return not self.over or any(f.seq is not None and f.seq > seq for f in self._frames)
 

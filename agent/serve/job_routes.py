@@ -177,7 +177,7 @@ def _add_run_and_remove(routes: APIRouter, kind: str, removes: str) -> None:
 
     @routes.post("/{name}/run", status_code=201)
     def run_now(stores: JobsDep, name: Name) -> dict[str, Any]:
-        """Queue it now, regardless of its schedule, and return the job."""
+        """Queue the job now, regardless of the schedule, and return it."""
         return _row(getattr(stores, kind).run(name))
 
     @routes.delete("/{name}", description=removes)

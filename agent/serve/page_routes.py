@@ -20,10 +20,11 @@ from markupsafe import Markup
 
 from agent.config import dump_options
 from agent.errors import NotFound, UsageError
+from agent.export import FORMATS, Content
 from agent.export.compare_runs import compare
 from agent.export.report_html import report_body
 from agent.export.report_view import VERDICT_LABELS, parameter_text
-from agent.export.run_record import FinishedRun, to_the_minute
+from agent.export.run_record import FinishedRun, report_of, to_the_minute
 from agent.journal.runs import RunFolder
 from agent.models.providers import EXTRACTIVE, LOCAL, PROVIDERS, default_model
 from agent.serve.job_routes import list_jobs, list_monitors, list_schedules
@@ -77,7 +78,14 @@ def one(state: StateDep, folder: FolderDep) -> Response:
     thread = _search(state, session=run.session, limit=30)[::-1]
     source = state.source_of(folder)
     return _page(
-        state, "run.html", "library", run=run, body=_report(folder), thread=thread, source=source
+        state,
+        "run.html",
+        "library",
+        run=run,
+        body=_report(folder),
+        formats=_formats(folder),
+        thread=thread,
+        source=source,
     )
 
 
@@ -176,7 +184,7 @@ async def doctor(state: StateDep) -> list[dict[str, Any]]:
 @page_routes.get("/style")
 def style(state: StateDep) -> Response:
     """Show typography, spacing and colours."""
-    return _page(state, "style.html", "style", verdicts=[str(v) for v in VERDICT_LABELS.values()])
+    return _page(state, "style.html", "style", verdicts=VERDICT_LABELS)
 
 
 def error_page(status: int, message: str, hint: str) -> Response:
@@ -215,6 +223,12 @@ def _report(folder: RunFolder) -> Markup:
     if not folder.report.is_file():
         return Markup("")
     return Markup(report_body(FinishedRun.read(folder.path), "page"))  # noqa: S704 - as above
+
+
+def _formats(folder: RunFolder) -> list[str]:
+    """Return the extensions of all export formats; the formats for data only if the run has any."""
+    has_data = folder.report.is_file() and report_of(folder).data is not None
+    return [end for end, row in FORMATS.items() if has_data or row.content is not Content.DATA]
 
 
 @cache

@@ -41,7 +41,7 @@ PAGE_RESPONSE_SECONDS: Final = 30.0
 
 
 class Busy(ResearchError):
-    """`at_once` runs are already running."""
+    """Raised if `at_once` runs are already active."""
 
     hint = "Wait until a run ends, or stop one. `research serve --at-once N` allows more runs."
 
@@ -92,9 +92,9 @@ class RunThread:
 class ActiveRun:
     """A run in the run thread, with its open `questions` to the user by number.
 
-    Its public methods are for the server's event loop. `attended` means that a user is watching the
-    run, answers its questions and sees its page. `stream` contains its events, including transient
-    ones that are not in its journal.
+    Its public methods are called from the server's event loop. `attended` means that a user is
+    watching the run, answers its questions and sees its page. `stream` contains its events,
+    including transient ones that are not in its journal.
     """
 
     def __init__(

@@ -180,8 +180,13 @@ def picture(state: StateDep, run: RunName, digest: Hex) -> Response:
 
 
 @run_routes.get("/runs/{run}/export", response_class=Response, responses=_FILE_RESPONSE)
-def export(folder: FolderDep, form: Annotated[str, Query(max_length=30)] = ".md") -> Response:
-    """Export a run as `.md`, `.html`, `.pdf`, `.docx`, `.bib`, `.zip` and more."""
+def export(
+    folder: FolderDep,
+    form: Annotated[
+        str, Query(max_length=30, description=f"The format: {', '.join(FORMATS)}.")
+    ] = ".md",
+) -> Response:
+    """Export a run as a file."""
     if form not in FORMATS:
         raise UsageError(
             f"{form!r} is not a known export format", hint=f"Available: {' '.join(FORMATS)}."

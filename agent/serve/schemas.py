@@ -127,7 +127,8 @@ class RunState(BaseModel):
     )
     asked: list[dict[str, Any]] = Field(
         default_factory=list,
-        description="Questions waiting for the user: n, kind (ask, approve or plan) and what.",
+        description="Open questions to the user: `n` is the number, `kind` is ask, approve or plan,"
+        " and `what` is the text.",
     )
 
 

@@ -61,9 +61,10 @@ class ServerState:
     """A server's runs, library, memory, jobs and settings.
 
     `live` returns the current settings. `flags` apply to its runs; their `folder` lists the folders
-    that questions may search. `doctor` returns the rows of `research doctor` (name, well, seen,
-    fix), `open_jobs` opens the job store, `store_key` stores an API key under its variable as
-    `research keys set` does, `research` starts a run, `resume_run` resumes one.
+    that questions may search. `doctor` returns the findings of `research doctor`: for each, the
+    check, whether it passed, the observed value, and the fix. `open_jobs` opens the job store.
+    `store_key` stores an API key under its variable, as `research keys set` does. `research` starts
+    a run, and `resume_run` resumes one.
     """
 
     def __init__(

@@ -27,6 +27,7 @@ from agent.tools.page_tools import (
 from agent.tools.registry import (
     CONFIRMS,
     LOOKS,
+    SHOWS_PAGE,
     Group,
     NonEmpty,
     ToolResult,
@@ -77,9 +78,21 @@ HoldSeconds = Annotated[float, Field(ge=0, le=MAX_HOLD_SECONDS)]
 Points = Annotated[list[tuple[float, float]], Field(default_factory=list, max_length=MAX_POINTS)]
 
 viewing_tool = partial(
-    reading_tool, capped=False, on_page=True, sends=sends_nothing, group=Group.BROWSER
+    reading_tool,
+    capped=False,
+    on_page=True,
+    sends=sends_nothing,
+    group=Group.BROWSER,
+    traits=SHOWS_PAGE,
 )
-acting_tool = partial(tool, capped=False, on_page=True, sends=sends_nothing, group=Group.BROWSER)
+acting_tool = partial(
+    tool,
+    capped=False,
+    on_page=True,
+    sends=sends_nothing,
+    group=Group.BROWSER,
+    traits=SHOWS_PAGE,
+)
 
 
 def _sends_argument(name: str) -> Sends:
@@ -278,7 +291,12 @@ def _offset(x: float | None, y: float | None) -> tuple[float, float] | None:
 
 
 @acting_tool(
-    "CLICK", "clicks; seconds 2 is a long press.", sends=_sends_point, verb="click", may_submit=True
+    "CLICK",
+    "clicks; seconds 2 is a long press.",
+    sends=_sends_point,
+    verb="click",
+    activity="clicking",
+    may_submit=True,
 )
 async def click(
     context: ToolContext,
@@ -315,7 +333,11 @@ async def click(
     "<secret>NAME</secret> types a stored password.",
     sends=_sends_typed,
     verb="type {text!r} into",
+    activity="typing",
     approval="type",
+    enters="text",
+    takes_secret=True,
+    verifies=True,
 )
 async def type_text(
     context: ToolContext,
@@ -356,7 +378,10 @@ async def type_text(
     "chooses an option; several with `;` between them.",
     sends=_sends_argument("value"),
     verb="select {value!r} in",
+    activity="selecting",
     approval="type",
+    enters="value",
+    verifies=True,
 )
 async def select(context: ToolContext, *, ref: str, value: str) -> Finish:
     """Select an option by its text or value."""
@@ -368,7 +393,9 @@ async def select(context: ToolContext, *, ref: str, value: str) -> Finish:
     "presses keys in turn: `ArrowDown Enter`, `Control+a`.",
     sends=_sends_keys,
     verb="press {keys} in",
+    activity="pressing",
     may_submit=True,
+    enters="keys",
 )
 async def press(context: ToolContext, *, keys: str, ref: str | None = None) -> Finish:
     """Press keys such as `Enter` or `Control+a`, separated by spaces."""
@@ -381,7 +408,8 @@ async def press(context: ToolContext, *, keys: str, ref: str | None = None) -> F
     sends=_sends_point,
     group=Group.HANDS,
     verb="hover over",
-    traits=LOOKS,
+    activity="hovering",
+    traits=LOOKS | SHOWS_PAGE,
 )
 async def hover(
     context: ToolContext, *, ref: str, x: float | None = None, y: float | None = None
@@ -396,6 +424,7 @@ async def hover(
     "path [[9,9],[40,60],…] draws through points of the element.",
     sends=_sends_point,
     verb="drag",
+    activity="dragging",
     group=Group.HANDS,
 )
 async def drag(
@@ -422,14 +451,23 @@ async def drag(
 
 
 @acting_tool(
-    "HIGHLIGHT", "selects text with the mouse.", group=Group.HANDS, verb="select the text {text!r}"
+    "HIGHLIGHT",
+    "selects text with the mouse.",
+    group=Group.HANDS,
+    verb="select the text {text!r}",
+    activity="selecting text",
 )
 async def highlight(context: ToolContext, *, text: NonEmpty, ref: str | None = None) -> Finish:
     """Select text on the page with the mouse; `ref` names the element that contains it."""
     return await look_on_page(context, lambda tab: tab.highlight(text, ref))
 
 
-@viewing_tool("SCROLL", "scrolls by screens, or to top, bottom or a text.", traits=LOOKS)
+@viewing_tool(
+    "SCROLL",
+    "scrolls by screens, or to top, bottom or a text.",
+    activity="scrolling",
+    traits=LOOKS | SHOWS_PAGE,
+)
 async def scroll(
     context: ToolContext, *, pages: float = 1.0, to: str | None = None, ref: str | None = None
 ) -> Finish:
@@ -437,7 +475,7 @@ async def scroll(
     return await look_on_page(context, lambda tab: tab.scroll(pages, ref, to=to))
 
 
-@viewing_tool("BACK", "goes back.")
+@viewing_tool("BACK", "goes back.", activity="going back")
 async def back(context: ToolContext) -> Finish:
     """Go back to the previous page."""
     return await look_on_page(context, lambda tab: tab.back())
@@ -446,6 +484,7 @@ async def back(context: ToolContext) -> Finish:
 @viewing_tool(
     "WAIT",
     "waits for a text or /pattern/ of the snapshot; without text, the seconds.",
+    activity="waiting",
 )
 async def wait(
     context: ToolContext,
@@ -462,6 +501,7 @@ async def wait(
     "uploads a file that the user gave.",
     group=Group.HANDS,
     verb="upload {path} to",
+    activity="uploading",
     approval="upload",
 )
 async def upload(context: ToolContext, *, ref: str, path: str) -> Finish:
@@ -471,13 +511,26 @@ async def upload(context: ToolContext, *, ref: str, path: str) -> Finish:
 
 
 # Not listed: this is meant for clients that fill in forms by value; a model clicks instead.
-@acting_tool("CHECK", "ticks a box.", listed=False, verb="tick or clear", may_submit=True)
+@acting_tool(
+    "CHECK",
+    "ticks a box.",
+    listed=False,
+    verb="tick or clear",
+    activity="ticking",
+    may_submit=True,
+    verifies=True,
+)
 async def check(context: ToolContext, *, ref: str, on: bool = True) -> Finish:
     """Check or uncheck a box."""
     return await act_on_page(context, lambda tab: tab.check(ref, on=on))
 
 
-@acting_tool("EVALUATE", "runs a function in the page.", sends=_sends_argument("function"))
+@acting_tool(
+    "EVALUATE",
+    "runs a function in the page.",
+    sends=_sends_argument("function"),
+    activity="running a script",
+)
 async def evaluate(
     context: ToolContext,
     *,
@@ -488,7 +541,7 @@ async def evaluate(
     return await act_on_page(context, lambda tab: tab.evaluate(function, ref))
 
 
-@acting_tool("DROP", "drops files or data.", sends=_sends_files)
+@acting_tool("DROP", "drops files or data.", sends=_sends_files, activity="dropping")
 async def drop(
     context: ToolContext,
     *,
@@ -501,7 +554,12 @@ async def drop(
     return await act_on_page(context, lambda tab: tab.drop(ref, files, data))
 
 
-@acting_tool("DIALOG", "answers the dialog that is open.", sends=_sends_argument("text"))
+@acting_tool(
+    "DIALOG",
+    "answers the dialog that is open.",
+    sends=_sends_argument("text"),
+    activity="answering the dialog",
+)
 async def dialog(context: ToolContext, *, accept: bool, text: Unstripped | None = None) -> Finish:
     """Accept or dismiss the open dialog; `text` answers a prompt."""
     return await act_on_page(context, lambda tab: tab.answer_dialog(accept=accept, text=text))
@@ -513,6 +571,7 @@ async def dialog(context: ToolContext, *, accept: bool, text: Unstripped | None 
     capped=True,
     group=Group.HANDS,
     verb="download from",
+    activity="downloading",
     approval="download",
     traits=CONFIRMS,
 )

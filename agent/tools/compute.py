@@ -112,6 +112,7 @@ class _Inputs:
     "read. Cite the result.",
     capped=False,
     sends=sends_nothing,
+    activity="computing",
     group=Group.COMPUTING,
     seconds=4 * MAX_SECONDS,
 )

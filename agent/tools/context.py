@@ -181,14 +181,14 @@ class ToolContext:
     `record(kind, place, **data)` writes a journal event; `keep(bytes)` stores bytes with the run
     and returns their hash. `approve(effect)` asks the user for approval, and `user` answers a
     question from the model; both are None if no user is available. `memory` is None with
-    `--no-memory`, `wiki` if the data folder has none. `vision` means that the model accepts images.
-    `outgoing` decides what may be sent. On `approved_sites`, the run may act without asking the
-    user again. `tasks_allowed` is the `--allow-tasks` flag; `approvals` are actions and sites
-    approved before the run (`--yes`). `hints` are messages from the user that the model has not
-    seen yet. `rephrase` asks the model for alternative queries. `effort` contains the preset limits
-    for the run's depth; outside a run, the lowest ones. With `files_first`, a search that finds
-    something in the user's folder does not query search engines. `time_left` returns the run's
-    remaining seconds, None without a limit.
+    `--no-memory`; `wiki` is None if the data folder has no wiki. `vision` means that the model
+    accepts images. `outgoing` decides what may be sent. On `approved_sites`, the run may act
+    without asking the user again. `tasks_allowed` is the `--allow-tasks` flag; `approvals` are
+    actions and sites approved before the run (`--yes`). `hints` are messages from the user that the
+    model has not seen yet. `rephrase` asks the model for alternative queries. `effort` contains the
+    preset limits for the run's depth; outside a run, the lowest ones. With `files_first`, a search
+    that finds something in the user's folder does not query search engines. `time_left` returns the
+    run's remaining seconds, or None if there is no limit.
     """
 
     question: str

@@ -39,12 +39,12 @@ from agent.tools.registry import (
     Params,
     Risk,
     ToolResult,
-    ToolSource,
     raw_tool,
     reading_tool,
     sends_nothing,
 )
 from agent.tools.user import require_approval
+from agent.types import ToolTrait
 from agent.wiki import Relation
 
 if TYPE_CHECKING:
@@ -68,14 +68,17 @@ _REMEMBER_FORM = 'REMEMBER needs {"key":"...","value":"..."}'
 _MAX_FINDINGS = 50
 """Maximum number of findings shown by WIKI_LINT."""
 
+_REMEMBERS = frozenset({ToolTrait.REMEMBERS})
+
 raw_memory_tool = partial(
     raw_tool,
-    source=ToolSource.MEMORY,
+    source="memory",
     risk=Risk.READ,
     sends=sends_nothing,
     group=Group.MEMORY,
+    traits=_REMEMBERS,
 )
-memory_tool = partial(reading_tool, source=ToolSource.MEMORY, sends=sends_nothing)
+memory_tool = partial(reading_tool, source="memory", sends=sends_nothing)
 goal_tool = partial(memory_tool, group=Group.GOALS)
 wiki_tool = partial(memory_tool, group=Group.WIKI)
 
@@ -85,7 +88,8 @@ wiki_tool = partial(memory_tool, group=Group.WIKI)
     "keeps a fact for later runs.",
     risk=Risk.WRITE,
     fields={"key": str, "value": str},
-    traits=CONFIRMS,
+    activity="remembering",
+    traits=CONFIRMS | _REMEMBERS,
 )
 async def remember(context: ToolContext, param: str) -> ToolResult:
     """Save a value under a key."""
@@ -109,7 +113,12 @@ async def remember(context: ToolContext, param: str) -> ToolResult:
     return ToolResult({"success": True, "message": f'Remembered "{name}".'})
 
 
-@raw_memory_tool("RECALL", "returns what is kept under a key, or `all`.", fields={"key": str})
+@raw_memory_tool(
+    "RECALL",
+    "returns what is kept under a key, or `all`.",
+    fields={"key": str},
+    activity="recalling",
+)
 async def recall(context: ToolContext, param: str) -> ToolResult:
     """Return the value saved under a key, or all saved values for `all`."""
     memory = require_memory(context)
@@ -127,6 +136,7 @@ async def recall(context: ToolContext, param: str) -> ToolResult:
     "SEARCH_MEMORY",
     "searches by words; `kinds` (error, playbook, …) limits it.",
     fields={"query": str, "kinds": (list[str] | None, None)},
+    activity="searching memory",
 )
 async def search_memory(context: ToolContext, param: str) -> ToolResult:
     """Search saved values and the user's profile, then all other memories (under `also`).
@@ -222,7 +232,14 @@ Milestones = Annotated[
 ]
 
 
-@goal_tool("SET_GOAL", "sets the goals of a project.", risk=Risk.WRITE, lasting=True)
+@goal_tool(
+    "SET_GOAL",
+    "sets the goals of a project.",
+    risk=Risk.WRITE,
+    lasting=True,
+    allowed_task=True,
+    activity="setting goals",
+)
 async def set_goal(
     context: ToolContext, *, project: NonEmpty, goals: Goals, milestones: Milestones
 ) -> ToolResult:
@@ -243,7 +260,14 @@ async def set_goal(
     return ToolResult({"success": True, "message": message})
 
 
-@goal_tool("UPDATE_GOAL", "sets how far a milestone is.", risk=Risk.WRITE, lasting=True)
+@goal_tool(
+    "UPDATE_GOAL",
+    "sets how far a milestone is.",
+    risk=Risk.WRITE,
+    lasting=True,
+    allowed_task=True,
+    activity="updating goals",
+)
 async def update_goal(
     context: ToolContext,
     *,
@@ -267,7 +291,7 @@ async def update_goal(
     return ToolResult({"success": True, "message": message})
 
 
-@goal_tool("GET_GOALS", "lists goals and milestones.")
+@goal_tool("GET_GOALS", "lists goals and milestones.", activity="reading goals")
 async def get_goals(context: ToolContext, *, project: str = "") -> ToolResult:
     """Return the plan of one project, or of all projects."""
     plans = await context.in_memory_thread(require_memory(context).values, PROJECT)
@@ -310,7 +334,12 @@ def require_wiki(context: ToolContext) -> Wiki:
     return context.wiki
 
 
-@wiki_tool("memory_search", "finds files of the wiki.")
+@wiki_tool(
+    "memory_search",
+    "finds files of the wiki.",
+    activity="searching the wiki",
+    traits=_REMEMBERS,
+)
 async def memory_search(
     context: ToolContext,
     *,
@@ -327,7 +356,7 @@ async def memory_search(
     return ToolResult({"query": query, "results": rows}, web=text, label="wiki")
 
 
-@wiki_tool("memory_get", "reads lines of a file.")
+@wiki_tool("memory_get", "reads lines of a file.", activity="reading the wiki", traits=_REMEMBERS)
 async def memory_get(
     context: ToolContext,
     *,
@@ -346,7 +375,7 @@ async def memory_get(
     return ToolResult(data, web=data.pop("content"), label="wiki")
 
 
-@wiki_tool("wiki_lint", "checks the wiki.")
+@wiki_tool("wiki_lint", "checks the wiki.", activity="checking the wiki")
 async def wiki_lint(context: ToolContext) -> ToolResult:
     """Check the wiki for broken links and other mistakes."""
     found = await context.in_memory_thread(require_wiki(context).lint)
@@ -354,14 +383,21 @@ async def wiki_lint(context: ToolContext) -> ToolResult:
     return ToolResult({"findings": len(found), "shown": shown})
 
 
-@wiki_tool("wiki_update_index", "renews its index.", risk=Risk.WRITE)
+@wiki_tool(
+    "wiki_update_index",
+    "renews its index.",
+    risk=Risk.WRITE,
+    activity="updating the wiki's index",
+)
 async def wiki_update_index(context: ToolContext) -> ToolResult:
     """Rewrite the index, brief and gaps pages."""
     changed = await context.in_memory_thread(require_wiki(context).update_index)
     return ToolResult({"changed": changed})
 
 
-@wiki_tool("wiki_append_log", "adds to its log.", risk=Risk.WRITE)
+@wiki_tool(
+    "wiki_append_log", "adds to its log.", risk=Risk.WRITE, activity="adding to the wiki's log"
+)
 async def wiki_append_log(
     context: ToolContext, *, entry: Annotated[str, Field(min_length=1, max_length=500)]
 ) -> ToolResult:
@@ -370,7 +406,12 @@ async def wiki_append_log(
     return ToolResult({"changed": changed})
 
 
-@wiki_tool("wiki_record_relationship", "links two pages.", risk=Risk.WRITE)
+@wiki_tool(
+    "wiki_record_relationship",
+    "links two pages.",
+    risk=Risk.WRITE,
+    activity="linking wiki pages",
+)
 async def wiki_record_relationship(
     context: ToolContext,
     *,

@@ -12,6 +12,7 @@ from agent.guard.provenance import site_of
 from agent.tools.context import SOLVABLE, require_web
 from agent.tools.registry import (
     LOOKS,
+    SHOWS_PAGE,
     Group,
     NonEmpty,
     ToolResult,
@@ -63,6 +64,9 @@ def require_tab(context: ToolContext) -> Tab:
     sends=sends_address,
     opens_page=True,
     group=Group.BROWSER,
+    activity="opening",
+    verifies=True,
+    traits=SHOWS_PAGE,
     playbook="url",
 )
 async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
@@ -228,7 +232,13 @@ async def take_snapshot(context: ToolContext, tab: Tab) -> Snapshot:
     return await tab.snapshot(budget=context.limits.snapshot_tokens, query=context.question)
 
 
-@page_tool("SNAPSHOT", "shows the open page, or a part.", capped=False, traits=LOOKS)
+@page_tool(
+    "SNAPSHOT",
+    "shows the open page, or a part.",
+    capped=False,
+    activity="viewing the page",
+    traits=LOOKS | SHOWS_PAGE,
+)
 async def snapshot(context: ToolContext, *, ref: str | None = None) -> Finish:
     """Show the open page, or everything below one element, including collapsed rows."""
     tab = require_tab(context)
@@ -251,6 +261,7 @@ async def snapshot(context: ToolContext, *, ref: str | None = None) -> Finish:
     "FIND",
     "finds text or a role on the whole page.",
     capped=False,
+    activity="finding",
     playbook="text",
     traits=LOOKS,
 )
@@ -264,7 +275,7 @@ async def find(context: ToolContext, *, text: NonEmpty) -> Finish:
     return lambda: ToolResult(data, found.text, named(source()))
 
 
-@page_tool("TABS", "lists tabs; switches or closes.", group=Group.HANDS)
+@page_tool("TABS", "lists tabs; switches or closes.", group=Group.HANDS, activity="managing tabs")
 async def tabs(
     context: ToolContext, *, switch: str | None = None, close: str | None = None
 ) -> ToolResult:
@@ -298,7 +309,13 @@ def _tab_named(browser: Browser, name: str) -> Tab:
     return tab
 
 
-@page_tool("SCREENSHOT", "keeps a picture of the page.", group=Group.HANDS, traits=LOOKS)
+@page_tool(
+    "SCREENSHOT",
+    "keeps a picture of the page.",
+    group=Group.HANDS,
+    activity="taking a screenshot",
+    traits=LOOKS,
+)
 async def screenshot(context: ToolContext) -> ToolResult:
     """Store a screenshot of the open page with the run, and show it to a model with vision."""
     tab = require_tab(context)
@@ -313,6 +330,7 @@ async def screenshot(context: ToolContext) -> ToolResult:
     "PAGE_CONTEXT",
     "returns url, title, selection and text in view.",
     group=Group.HANDS,
+    activity="viewing the page",
     traits=LOOKS,
 )
 async def page_context(context: ToolContext) -> ToolResult:
@@ -427,6 +445,7 @@ async def _ask_solver(context: ToolContext, tab: Tab, challenge: Challenge) -> t
     "has the captcha of the open page solved.",
     on_page=True,
     group=Group.HANDS,
+    activity="solving the captcha",
     sends=sends_nothing,
 )
 async def solve_captcha(context: ToolContext) -> ToolResult:

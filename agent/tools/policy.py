@@ -21,7 +21,7 @@ from agent.guard.secret_store import secret_name
 from agent.journal.messages import image_rows
 from agent.protocol.call_results import cut_texts, to_json
 from agent.tools.context import CALL_PLACE, CALL_TIMEOUT, NO_BROWSER, UNKNOWN
-from agent.tools.registry import Risk, Tool, ToolResult, ToolSource
+from agent.tools.registry import Risk, Tool, ToolResult
 from agent.tools.sources import register_tool_result
 from agent.tools.user import refusal, require_approval
 from agent.types import Image, Observation, has_error
@@ -96,7 +96,8 @@ class Policy:
     ) -> tuple[Any, dict[str, Any]]:
         """Parse a call's parameter and run all checks; raises `ToolError`.
 
-        Returns the arguments, and data for the call's result about any that were changed.
+        Returns the arguments and, if any were changed, data about the changes for the call's
+        result.
         """
         context = self._context
         CALL_PLACE.set(place)
@@ -232,11 +233,10 @@ def result_event_data(
 _CHECK_EFFECT_HINT: Final = "It is not repeated. Check whether it took effect."
 
 
-def unknown_outcome(why: str) -> ToolResult:
-    """Create the result of a call with an unknown outcome; tells the model to check, not repeat."""
-    return ToolResult(
-        {"error": f"outcome unknown: {why}", "outcome": UNKNOWN}, hint=_CHECK_EFFECT_HINT
-    )
+def unknown_outcome() -> ToolResult:
+    """Create the result of an interrupted call; tells the model to check its effect, not repeat."""
+    why = "outcome unknown: the run was interrupted while this was in progress"
+    return ToolResult({"error": why, "outcome": UNKNOWN}, hint=_CHECK_EFFECT_HINT)
 
 
 def _timeout_error(tool: Tool, seconds: float) -> ToolError | OutcomeUnknown:
@@ -278,7 +278,7 @@ async def check_outgoing(
     """Check whether the text that a call sends, as its tool declares, may go to its recipients.
 
     The user is asked if possible; otherwise, searches are made without the withheld words. Returns
-    the arguments, and data for the call's result about any arguments that were changed. Raises
+    the arguments and, if any were changed, data about the changes for the call's result. Raises
     `ToolError` with the reason.
     """
     changes: dict[str, Any] = {}
@@ -425,10 +425,10 @@ async def _named_login(context: ToolContext, tool: Tool, arguments: Any) -> str:
     if tab is None:
         return ""
     named = [name for name in context.secrets_for(tab.url) if context.is_named(name)]
-    if tool.name == "TYPE":
+    if tool.takes_secret:
         wanted = secret_name(arguments.text)
         return wanted if wanted in named else ""
-    if not named or tool.name not in ("CLICK", "PRESS"):
+    if not named or not tool.may_submit:
         return ""
     submits = await tab.submits_login(arguments.ref, getattr(arguments, "keys", None))
     return named[0] if submits else ""
@@ -456,12 +456,6 @@ def _is_personal_link(context: ToolContext, url: str) -> bool:
     return parsed.path == "/" and not parsed.query
 
 
-ALLOWED_TASKS: Final = frozenset({"SET_GOAL", "UPDATE_GOAL", "SET_TIMER", "REMIND_ME"})
-"""Tools that `--allow-tasks` allows after memories were recalled; none of them starts a run or
-visits a page.
-"""
-
-
 async def check_effect_on_later_runs(context: ToolContext, tool: Tool, arguments: Any) -> None:
     """Get approval for calls that affect or start later runs, if text by others was read.
 
@@ -469,7 +463,7 @@ async def check_effect_on_later_runs(context: ToolContext, tool: Tool, arguments
     from memory.
     """
     provenance = context.provenance
-    allowed = context.tasks_allowed and tool.name in ALLOWED_TASKS and not provenance.read_others
+    allowed = context.tasks_allowed and tool.allowed_task and not provenance.read_others
     if tool.lasting and provenance.untrusted and not allowed:
         fields = arguments.model_dump(exclude_none=True, exclude_defaults=True)
         shown = ", ".join(f"{key} {value!r}" for key, value in fields.items())
@@ -484,7 +478,7 @@ async def check_server_tool(context: ToolContext, tool: Tool, arguments: Any) ->
     The effects of such a tool are unknown. The user can approve all tools of its server. Returns
     whether the user saw and approved these arguments.
     """
-    if tool.source is not ToolSource.MCP or tool.free:
+    if tool.source != "mcp" or tool.free:
         return False
     known = tool.server in context.approved_sites
     effect = f"call {tool.name} with {to_json(arguments)}"

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 
     from pydantic_core import ErrorDetails
 
+    from agent.options import ToolSource
     from agent.tools.context import ToolContext
     from agent.types import Passage, ToolCall
     from browser.types import SearchResult
@@ -72,15 +73,8 @@ CONFIRMS: Final = frozenset({ToolTrait.CONFIRMS})
 """The traits of a tool whose result only confirms the request."""
 LOOKS: Final = frozenset({ToolTrait.LOOKS})
 """The traits of a tool that only shows more of a page."""
-
-
-class ToolSource(StrEnum):
-    """Where a tool comes from; the user can disable each source (`--tool-sources`)."""
-
-    DOMAIN = "domain"
-    MCP = "mcp"
-    MEMORY = "memory"
-    SYSTEM = "system"
+SHOWS_PAGE: Final = frozenset({ToolTrait.SHOWS_PAGE})
+"""The traits of a tool whose result shows the open page."""
 
 
 class Group(StrEnum):
@@ -153,7 +147,7 @@ def sends_address(_context: ToolContext, arguments: Any) -> Iterable[Sent]:
 
 
 class ParsedParam(NamedTuple):
-    """A parsed parameter; `tier` is how it was parsed."""
+    """A parsed parameter; `tier` is the interpretation that succeeded."""
 
     arguments: Any
     tier: str = AS_WRITTEN
@@ -163,8 +157,8 @@ class ParsedParam(NamedTuple):
 class Tool:
     """A tool that a model can call.
 
-    A tool declares what it sends and whether it acts. Without a declaration, it is assumed to send
-    all strings in its arguments, and to act.
+    A tool declares the strings that it sends, and whether it performs actions. A tool without a
+    declaration is assumed to send all strings in its arguments, and to perform actions.
 
     - `params`: its parameters. A tool without `params` gets the raw text, with fields described by
       `schema`; an MCP tool gets a dict.
@@ -182,6 +176,8 @@ class Tool:
     - `opens_page`: whether the tool opens a page.
     - `page_without_url`: whether the tool uses the open page if `url` is omitted.
     - `lasting`: whether the tool influences or starts later runs.
+    - `allowed_task`: whether `--allow-tasks` also permits calls after memories were recalled, since
+      they neither start a run nor visit a page.
     - `schema`: the JSON Schema of the parameters, if not from `params`.
     - `server`: the MCP server that receives the arguments, as a site.
     - `free`: whether the user always allows this MCP tool.
@@ -190,7 +186,14 @@ class Tool:
     - `verb`: how a request for approval describes the action; `{field}` stands for an argument.
     - `approval`: the kind of action that permits calls in `--yes ACT@SITE`.
     - `may_submit`: whether a call may submit a form, which needs separate approval.
-    - `traits`: properties of the results. A tool that does not change anything also has `READS`.
+    - `enters`: the parameter that contains the value that a call enters into the page.
+    - `takes_secret`: whether that value may be the name of a stored secret.
+    - `verifies`: whether a successful call has checked its own effect, so that a repetition of the
+      session does not compare what the page shows afterwards.
+    - `activity`: what the run is doing during a call, as progress views show it ("searching"); ""
+      shows the tool's name.
+    - `traits`: properties of the results. A tool that does not change anything also has `READS`; a
+      tool that uses or opens a page has `ON_PAGE`.
     - `playbook`: the parameter that describes a call in a run's playbook; "" omits the tool's
       calls, since refs are meaningless later, and typed text may be a secret.
     """
@@ -209,7 +212,8 @@ class Tool:
     opens_page: bool = False
     page_without_url: bool = False
     lasting: bool = False
-    source: ToolSource = ToolSource.DOMAIN
+    allowed_task: bool = False
+    source: ToolSource = "domain"
     schema: dict[str, Any] | None = None
     server: str = ""
     free: bool = False
@@ -217,18 +221,26 @@ class Tool:
     verb: str = ""
     approval: str = "click"
     may_submit: bool = False
+    enters: str = ""
+    takes_secret: bool = False
+    verifies: bool = False
+    activity: str = ""
     traits: frozenset[ToolTrait] = frozenset()
     playbook: str = ""
 
     def describe(self, call: ToolCall) -> dict[str, Any]:
         """Return the `Observation` fields that this tool sets for a call's result."""
-        reads = {ToolTrait.READS} if self.risk is Risk.READ else set()
+        traits = set(self.traits)
+        if self.risk is Risk.READ:
+            traits.add(ToolTrait.READS)
+        if self.on_page or self.opens_page:
+            traits.add(ToolTrait.ON_PAGE)
         request = ""
         if self.playbook:
             with suppress(ToolError):
                 asked = getattr(self.parse(call.param).arguments, self.playbook)
                 request = " ".join(asked.split())
-        return {"capped": self.capped, "traits": self.traits | reads, "request": request}
+        return {"capped": self.capped, "traits": frozenset(traits), "request": request}
 
     @property
     def acts(self) -> bool:
@@ -257,7 +269,7 @@ class Tool:
 
     def parse(self, param: str) -> ParsedParam:
         """Parse the raw parameter; raises `ToolError` with a hint that shows the expected form."""
-        if self.params is None and self.source is not ToolSource.MCP:
+        if self.params is None and self.source != "mcp":
             return ParsedParam(param)
         properties = self.parameters.get("properties", {})
         required = frozenset(self.parameters.get("required", ()))
@@ -629,7 +641,7 @@ def tools_from_functions(functions: Mapping[str, Callable[..., Any]]) -> list[To
 
     Their parameters and docstrings describe them to the model. They may return any JSON value, or
     anything that pydantic converts to one. Since they do not declare anything, they are assumed to
-    send their input and to act.
+    send their input and to perform actions.
     """
     return [_tool_from_function(name, function) for name, function in functions.items()]
 

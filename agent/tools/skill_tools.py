@@ -24,7 +24,6 @@ from agent.tools.registry import (
     NonEmpty,
     Risk,
     ToolResult,
-    ToolSource,
     reading_tool,
     sends_nothing,
 )
@@ -40,14 +39,13 @@ MANUAL_SCORE = 60
 MAX_NAME_CHARS, MAX_SKILL_CHARS = 80, 1_000
 """Maximum length in characters: every run gets all skills, so each has to be short."""
 
-skill_tool = partial(
-    reading_tool, source=ToolSource.SYSTEM, sends=sends_nothing, group=Group.SKILLS
-)
+skill_tool = partial(reading_tool, source="system", sends=sends_nothing, group=Group.SKILLS)
 
 
 @skill_tool(
     "LEARN_SKILL",
     "keeps an instruction of the user for later runs.",
+    activity="saving a skill",
     risk=Risk.WRITE,
     traits=CONFIRMS,
 )
@@ -76,7 +74,7 @@ async def learn_skill(
     return ToolResult({"success": True, "message": message})
 
 
-@skill_tool("LIST_SKILLS", "lists the learned instructions.")
+@skill_tool("LIST_SKILLS", "lists the learned instructions.", activity="listing skills")
 async def list_skills(context: ToolContext) -> ToolResult:
     """List the skills and their scores."""
     rows = []
@@ -95,6 +93,7 @@ async def list_skills(context: ToolContext) -> ToolResult:
 @skill_tool(
     "FORGET_SKILL",
     "forgets a learned instruction.",
+    activity="deleting a skill",
     risk=Risk.WRITE,
     lasting=True,
     traits=CONFIRMS,
@@ -159,7 +158,12 @@ def skills_block(context: ToolContext) -> str:
     return "\n".join("\n".join([headings[owner], *rows]) for owner, rows in lines.items() if rows)
 
 
-@skill_tool("read_skill", "gives the text of a skill, or of a file beside it.", capped=False)
+@skill_tool(
+    "read_skill",
+    "gives the text of a skill, or of a file beside it.",
+    capped=False,
+    activity="reading the skill",
+)
 async def read_skill(context: ToolContext, *, name: NonEmpty, file: str = "") -> ToolResult:
     """Return the text of a skill or one of its files; text from a project is marked as data."""
     skill = next((s for s in context.skills if s.name == name and not s.broken), None)

@@ -109,7 +109,7 @@ def _article(page: Source | Document) -> str:
 def register_results(
     context: ToolContext, query: str, results: Iterable[SearchResult]
 ) -> list[Source | None]:
-    """Register search results as sources that are weaker than pages; None for one without text.
+    """Register search results as sources weaker than pages; None for a result without text.
 
     A single event records all new results of a search, as most of them are never cited.
     """

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Final
 from agent.config import find_plugin
 from agent.errors import UsageError
 from agent.guard.provenance import FUNCTION, SEARCH_SITE, SERVER, Kind
+from agent.options import TOOL_SOURCES
 from agent.prompts import Guides
 from agent.tools.action_tools import ACTING_TOOLS, DOWNLOAD_TOOLS, SCRIPTING_TOOLS
 from agent.tools.memory_tools import GOAL_TOOLS, MEMORY_TOOLS, WIKI_TOOLS
 from agent.tools.page_tools import LOOKING_TOOLS, SOLVING_TOOLS
-from agent.tools.registry import Registry, Tool, ToolSource
+from agent.tools.registry import Registry, Tool
 from agent.tools.skill_tools import SKILL_TOOLS, read_skill
-from agent.tools.user import USER_TOOLS
+from agent.tools.user import USER_TOOLS, ask_user
 from agent.tools.web_tools import CRAWL_TOOLS, WEB_TOOLS, search_files_and_web, web_search
 from agent.types import ToolTrait
 from browser.net.url import parse
@@ -35,6 +36,12 @@ if TYPE_CHECKING:
 _BROWSING_TOOLS: Final = (*WEB_TOOLS, *CRAWL_TOOLS, *LOOKING_TOOLS, *ACTING_TOOLS, *DOWNLOAD_TOOLS)
 PAGE_TOOLS: Final = tuple(tool for tool in _BROWSING_TOOLS if tool.on_page)
 """Tools that need an open page; they are described to the model once a page is open."""
+TOOLS_ON_PAGE: Final = {
+    tool.name: tool
+    for tool in (*_BROWSING_TOOLS, *SCRIPTING_TOOLS)
+    if tool.on_page or tool.opens_page
+}
+"""Tools that use the open page or open one, by name."""
 _STORAGE_TOOLS: Final = (*MEMORY_TOOLS, *GOAL_TOOLS, *SKILL_TOOLS)
 TOOL_NAMES: Final = frozenset(
     tool.name for tool in (*_BROWSING_TOOLS, *_STORAGE_TOOLS, *USER_TOOLS)
@@ -107,11 +114,12 @@ class ToolSelection:
         on: dict[str, list[str]] = {}
         for tool, why in self.rows:
             if not why:
-                on.setdefault(tool.source.value, []).append(tool.name)
+                on.setdefault(tool.source, []).append(tool.name)
         return {
             "on": on,
             "off": {tool.name: why for tool, why in self.rows if why},
             "groups": self.registry().groups(),
+            "activities": {tool.name: tool.activity for tool, why in self.rows if not why},
             "policy": {name: getattr(options, name) for name in _RULE_OPTIONS},
             "diagnostics": list(self.diagnostics),
         }
@@ -137,8 +145,7 @@ def apply_tool_rules(
         rows[key] = (tool, rule or unusable)
         if rule:
             refused.add(tool.name)
-    order = [*ToolSource]
-    by_source = sorted(rows.values(), key=lambda row: order.index(row[0].source))
+    by_source = sorted(rows.values(), key=lambda row: TOOL_SOURCES.index(row[0].source))
     return ToolSelection(tuple(by_source), tuple(notes), frozenset(refused))
 
 
@@ -147,9 +154,9 @@ def _disabling_rule(tool: Tool, options: Options) -> str:
     if tool.source not in options.tool_sources:
         return f"its source, {tool.source}, is not in --tool-sources"
     rules = [(options.tool_allow, options.tool_deny, "--tool")]
-    if tool.source is ToolSource.MCP:
+    if tool.source == "mcp":
         rules.insert(0, (options.mcp_tool_allow, options.mcp_tool_deny, "--mcp-tool"))
-    elif tool.source is ToolSource.MEMORY:
+    elif tool.source == "memory":
         rules.insert(0, (options.memory_tool_allow, options.memory_tool_deny, "memory-tool"))
     for allow, deny, flag in rules:
         if matches_any(tool.name, deny):
@@ -176,7 +183,7 @@ def guides_for(system: str, selection: Mapping[str, Any] | None = None) -> Guide
     `selection` contains the run's tools in the format of `ToolSelection.to_record`.
     """
     selection = selection or {}
-    servers = selection.get("on", {}).get(ToolSource.MCP, ())
+    servers = selection.get("on", {}).get("mcp", ())
     return Guides(system, selection.get("groups"), TOOL_NAMES.union(servers))
 
 
@@ -188,9 +195,7 @@ _ECHOED_FIELDS = frozenset({"query", "text", "ref", "error", "url"})
 class ProvenanceCalls:
     """Runs calls, live or from a record, and records the provenance of each observation."""
 
-    def __init__(
-        self, calls: Caller, provenance: Provenance, files: frozenset[str] = frozenset()
-    ) -> None:
+    def __init__(self, calls: Caller, provenance: Provenance, files: frozenset[str]) -> None:
         self._calls = calls
         self._provenance = provenance
         self._files = files
@@ -208,17 +213,17 @@ class ProvenanceCalls:
 
 
 def record_provenance(
-    provenance: Provenance, observation: Observation, files: frozenset[str] = frozenset()
+    provenance: Provenance, observation: Observation, files: frozenset[str]
 ) -> None:
     """Record who wrote the text of an observation.
 
-    A failed call or a page without text also counts as read; a refused call does not, nor does a
-    file or memory that could not be read. `files` are the URIs of the files that the user passed to
-    the run.
+    A failed call or a page without text also counts as read. A refused call does not, and neither
+    does a file or memory that could not be read. `files` are the URIs of the files that the user
+    passed to the run.
     """
     if ToolTrait.CONFIRMS in observation.traits or not observation.made:
         return
-    if observation.tool == "ASK_USER":
+    if observation.tool == ask_user.name:
         provenance.add(str(observation.get("answer") or ""), Kind.USER)
         return
     # A search result's text is from the search engine, not from the page's site.
@@ -227,7 +232,7 @@ def record_provenance(
         provenance.add(f"{hit.title} {hit.snippet}\n{hit.url}", kind, SEARCH_SITE)
     for passage in observation.passages if observation.results else ():
         provenance.add(passage.text, Kind.CORPUS, SEARCH_SITE)
-    if observation.results or observation.tool == "WEB_SEARCH":
+    if observation.results or ToolTrait.SEARCHES in observation.traits:
         return
 
     words_of_call = observation.call.param.replace('"', " ").split()
@@ -258,7 +263,7 @@ def _provenance_kind(
     tool = observation.tool
     if tool in _MEMORY_TOOL_NAMES:
         return Kind.MEMORY
-    if tool == "read_skill":
+    if tool == read_skill.name:
         return Kind.MEMORY if observation.get("owner") == "user" else Kind.FILE
     # Computed text may contain private words that the run has read.
     if tool not in BUILT_IN or (tool == "PYTHON" and provenance.private_for(SEARCH_SITE)):

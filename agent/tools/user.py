@@ -9,7 +9,7 @@ from pydantic import Field
 from agent.errors import ToolError
 from agent.guard.provenance import site_of
 from agent.tools.context import CALL_PLACE
-from agent.tools.registry import ToolResult, ToolSource, reading_tool, sends_nothing
+from agent.tools.registry import ToolResult, reading_tool, sends_nothing
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -23,7 +23,8 @@ _ASSUME_HINT = "Assume the most likely meaning, and say so in the answer."
     "ASK_USER",
     "asks the user one question, once: only if the request is ambiguous and no page can tell.",
     sends=sends_nothing,
-    source=ToolSource.SYSTEM,
+    activity="asking you",
+    source="system",
 )
 async def ask_user(
     context: ToolContext, *, question: Annotated[str, Field(min_length=1, max_length=400)]

@@ -22,7 +22,7 @@ from agent.tools.sources import (
     register_source,
     show_passages,
 )
-from agent.types import Passage
+from agent.types import Passage, ToolTrait
 from browser.search.chain import Local, merge_answers, search_with_rewrites
 from browser.text.languages import question_language
 from browser.text.words import content_words
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from agent.evidence.store import Source
     from agent.tools.context import ToolContext, Web
     from agent.tools.registry import Finish
+    from agent.types import ToolCall
     from browser.read.crawl import Crawl
     from browser.search.chain import ChainResult
     from browser.search.corpus import Corpus
@@ -55,6 +56,7 @@ MAX_FILE_PASSAGES, MAX_FILE_CHARS = 2, 1_200
 """Maximum length of a file excerpt in search results; READ returns the rest."""
 _CORPUS_PROVIDER = "corpus"
 """Provider name of the user's folder."""
+_HAS_EVENTS = frozenset({ToolTrait.HAS_EVENTS})
 
 
 def _sends_query(context: ToolContext, arguments: Any) -> Iterable[Sent]:
@@ -67,7 +69,18 @@ def _sends_query(context: ToolContext, arguments: Any) -> Iterable[Sent]:
         yield Sent(Sink.QUERY, filters)
 
 
-@reading_tool("WEB_SEARCH", "searches the web.", capped=False, sends=_sends_query, playbook="query")
+search_tool = partial(
+    reading_tool,
+    "WEB_SEARCH",
+    capped=False,
+    sends=_sends_query,
+    activity="searching",
+    traits=_HAS_EVENTS | {ToolTrait.SEARCHES},
+    playbook="query",
+)
+
+
+@search_tool("searches the web.")
 async def web_search(
     context: ToolContext,
     *,
@@ -81,13 +94,7 @@ async def web_search(
     return await _web_search(context, query, filters)
 
 
-@reading_tool(
-    "WEB_SEARCH",
-    "searches the user's files and the web; `in` limits it to one.",
-    capped=False,
-    sends=_sends_query,
-    playbook="query",
-)
+@search_tool("searches the user's files and the web; `in` limits it to one.")
 async def search_files_and_web(
     context: ToolContext,
     *,
@@ -260,6 +267,8 @@ _BLOCK_PAGE_ADVICE = {
     capped=False,
     sends=sends_address,
     page_without_url=True,
+    activity="reading",
+    traits=_HAS_EVENTS,
     playbook="url",
 )
 async def read(context: ToolContext, *, url: str = "", query: str = "", start: int = 1) -> Finish:
@@ -274,6 +283,8 @@ async def read(context: ToolContext, *, url: str = "", query: str = "", start: i
     capped=False,
     listed=False,
     sends=sends_address,
+    activity="reading",
+    traits=_HAS_EVENTS,
     playbook="url",
 )
 async def fetch_url(context: ToolContext, *, url: NonEmpty) -> Finish:
@@ -301,7 +312,7 @@ def _too_many_sources(context: ToolContext) -> ToolError:
     )
 
 
-def read_result(context: ToolContext, page: Page, query: str = "", start: int = 1) -> ToolResult:
+def read_result(context: ToolContext, page: Page, query: str, start: int) -> ToolResult:
     """Show a page that was read: its best passages for a query, or passages starting at `start`."""
     document = page.document or Document(page.url)
     if not (document.text.strip() or page.shown):
@@ -372,7 +383,17 @@ def _related_links(document: Document, query: str) -> list[dict[str, str]]:
     return [{"text": text[:80], "url": url} for url, text in [*texts.items()][:MAX_RELATED_LINKS]]
 
 
-WEB_TOOLS = (web_search, read, fetch_url)
+def show_page(context: ToolContext, call: ToolCall, page: Page) -> ToolResult:
+    """Show a page that was read as this call of READ or FETCH_URL does."""
+    if call.name == fetch_url.name:
+        return fetch_result(context, page)
+    arguments = read.parse(call.param).arguments
+    return read_result(context, page, arguments.query, arguments.start)
+
+
+READING_TOOLS = (read, fetch_url)
+"""Tools that read one page."""
+WEB_TOOLS = (web_search, *READING_TOOLS)
 MAX_CRAWL_PAGES = 30
 """Maximum number of pages in one crawl: at four in parallel and half a second each, they easily fit
 into one call's time.
@@ -382,7 +403,7 @@ CRAWL_SECONDS = 45.0  # out of the minute that a call may take
 
 
 def _sends_crawl(_: ToolContext, arguments: Any) -> Iterable[Sent]:
-    """Declare the address, and the query, as the choice of pages reveals its words to the site."""
+    """Declare the address and the query, whose words the choice of pages reveals to the site."""
     yield Sent(Sink.ADDRESS, arguments.url)
     yield Sent(Sink.SITE, arguments.query)
 
@@ -393,6 +414,7 @@ def _sends_crawl(_: ToolContext, arguments: Any) -> Iterable[Sent]:
     capped=False,
     group=Group.SITE,
     sends=_sends_crawl,
+    activity="crawling",
 )
 async def crawl(
     context: ToolContext,

@@ -31,7 +31,7 @@ def prepare() -> None:
     import_in_background("trafilatura")
 
 
-def extract_body(body: bytes, content_type: str = "", url: str = "") -> Document:
+def extract_body(body: bytes, content_type: str, url: str) -> Document:
     """Read HTML, PDF, office documents, e-books, mail, text, data, feeds, or an archive of these.
 
     `content_type` is the HTTP header; if the bytes contradict it, the bytes decide. `Document.kind`

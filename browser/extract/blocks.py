@@ -429,7 +429,7 @@ def _is_separate_sibling(node: etree._Element) -> bool:
 
 
 def _has_readable_content(node: etree._Element) -> bool:
-    """Whether to read an element that is usually skipped: a shadow root, a button as a heading."""
+    """Whether to read an element that is usually skipped: a shadow root, a button in a heading."""
     if node.tag == "template":
         return node.get("shadowrootmode") in {"open", "closed"}
     if node.tag == "button":

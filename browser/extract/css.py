@@ -44,8 +44,8 @@ class Selector:
     """A subject and, from right to left, its context: each compound with the combinator after it.
 
     `key` is the subject's rarest name, for the rule index; `above` contains the names that the
-    subject's ancestors must have. If `is_bare` is true, the selector matches if the subject's names
-    do.
+    subject's ancestors must have. If `is_simple` is true (`.a`, `.b .a`), these names alone decide
+    whether the selector matches.
     """
 
     subject: Compound
@@ -53,7 +53,7 @@ class Selector:
     specificity: tuple[int, int, int]
     key: str
     above: frozenset[str]
-    is_bare: bool
+    is_simple: bool
 
 
 @lru_cache(maxsize=8_192)
@@ -81,7 +81,12 @@ def compile_selector(text: str) -> Selector | None:
             if mark in {" ", ">"}
             for name in compound.names
         ),
-        is_bare=not (before or subject.attributes),
+        is_simple=not (before or subject.attributes)
+        or (
+            combinators == [" "]
+            and len(before[0].names) == 1
+            and not any(compound.attributes for compound in compounds)
+        ),
     )
 
 
@@ -235,23 +240,19 @@ def _media_matches(query: str) -> bool:
 
 
 class _Index:
-    """Rules by their subject's rarest name; results are cached by an element's set of names."""
+    """An index of rules by their subject's rarest name; caches the rules for each set of names."""
 
     def __init__(self, rules: Sequence[Rule]) -> None:
-        self._by_key: dict[str, list[Rule]] = {}
+        self.by_key: dict[str, list[Rule]] = {}
         for rule in rules:
-            self._by_key.setdefault(rule.selector.key, []).append(rule)
+            self.by_key.setdefault(rule.selector.key, []).append(rule)
         self._found: dict[frozenset[str], list[Rule]] = {}
 
-    def has_rules_for(self, names: frozenset[str]) -> bool:
-        """Whether `rules_for` may return any rules; this check is faster."""
-        return "*" in self._by_key or not self._by_key.keys().isdisjoint(names)
-
     def rules_for(self, names: frozenset[str]) -> list[Rule]:
-        """The rules whose subject has only names from this set; the strongest one is last."""
+        """The rules whose subject has only names from this set, by ascending precedence."""
         found = self._found.get(names)
         if found is None:
-            tried = [rule for name in ("*", *names) for rule in self._by_key.get(name, ())]
+            tried = [rule for name in ("*", *names) for rule in self.by_key.get(name, ())]
             found = [rule for rule in tried if rule.selector.subject.names <= names]
             found.sort(key=lambda rule: (rule.selector.specificity, rule.order))
             self._found[names] = found
@@ -289,7 +290,7 @@ class Cascade:
 
     def may_hide_some(self, names: frozenset[str]) -> bool:
         """Whether a rule may hide elements with these names, depending on what surrounds them."""
-        return self._hiding.has_rules_for(names)
+        return "*" in self._hiding.by_key or not self._hiding.by_key.keys().isdisjoint(names)
 
     def may_hide(self, element: etree._Element) -> bool:
         """Whether the element matches a rule that may hide elements."""
@@ -305,8 +306,8 @@ class Cascade:
         return [
             rule
             for rule in tried
-            if rule.selector.is_bare
-            or (rule.selector.above <= above and self._matches(element, rule.selector))
+            if rule.selector.above <= above
+            and (rule.selector.is_simple or self._matches(element, rule.selector))
         ]
 
     def declared(self, element: etree._Element) -> Declarations:
@@ -357,10 +358,10 @@ class Cascade:
                 related = [parent for node in found if (parent := node.getparent()) is not None]
             else:
                 related = [other for node in found if (other := node.getprevious()) is not None]
-            found = [node for node in related if self._matches_compound(node, compound)]
+            found = [
+                node
+                for node in related
+                if compound.names <= self.names[node]
+                and (not compound.attributes or _has_attributes(node, compound))
+            ]
         return bool(found)
-
-    def _matches_compound(self, element: etree._Element, compound: Compound) -> bool:
-        return compound.names <= self.names[element] and (
-            not compound.attributes or _has_attributes(element, compound)
-        )

@@ -344,9 +344,9 @@ def _restore_hidden_body(
 
 
 def _shows_article(root: etree._Element, heavy: list[list[_Hidden]], shown: int) -> bool:
-    """Whether a page with `shown` characters of visible prose shows its article without `heavy`.
+    """Whether the visible part of a page (`shown` characters of prose) contains its article.
 
-    The hidden parts may be further articles, which a script shows as the user scrolls.
+    The hidden parts (`heavy`) may be further articles, which a script shows as the user scrolls.
     """
     if shown <= MAX_TEASER_CHARS:
         return False

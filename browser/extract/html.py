@@ -8,8 +8,9 @@ something out weighs it first (`weighing`).
 The steps were chosen by nested five-fold cross-validation on 274 pages from three sets
 (`bench/article_steps.py`). F1 on the held-out folds, by each set's own measure, is .9692 / .974 /
 .9441; trafilatura's default mode reaches .951 / .962 / .915, its precision mode .965 / .9744 /
-.908. The figure given with a constant or step is the loss in F1 on all pages without it. The steps
-for listings and gaps lower F1 on these sets; they are kept for kinds of pages that the sets lack.
+.908. The figure given with a constant or step is how much F1 on all pages drops without it. The
+steps for listings and gaps lower F1 on these sets; they are kept for kinds of pages that the sets
+lack.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from browser.extract.tree import parse_page, raw_text, remove
 from browser.extract.weighing import MAJORITY, OUTSIDE_CONTENT_REASON, Scale, extract_article
 from browser.net.url import join
 from browser.text.languages import language_of
-from browser.text.words import count_words, same_words, word_list, word_runs
+from browser.text.words import count_words, ends_sentence, same_words, word_list, word_runs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -68,8 +69,6 @@ _MAX_LABEL_WORDS = 2
 # A listing has more than this many headings, a list of declared lines at least as many lines.
 _MIN_ENTRIES = 3
 _TEXT_KINDS = frozenset(("paragraph", "item", "item-rest", "quote", "detail"))
-_SENTENCE_ENDS = (".", "!", "?", "…", ":", "。", "！", "？")
-_QUOTES = "\"'”’“»«)]"
 EDGE_KINDS = frozenset("paragraph quote term detail table".split())
 _FACT_KINDS = frozenset(("table", "term", "detail"))
 _NEVER_CAPTIONS = frozenset(("table", "code", "heading"))
@@ -355,8 +354,8 @@ class _Body:
         return [block for n, block in rows if self._is_title(block) or self._is_byline(n)]
 
     def _blocks_in(self, extracted: str) -> list[bool]:
-        known = set(word_runs(word_list(extracted)))
-        lines = {tuple(word_list(line)) for line in extracted.split("\n")}
+        rows = [tuple(word_list(line)) for line in extracted.split("\n")]
+        known, lines = set(word_runs([*itertools.chain(*rows)])), set(rows)
         kept = []
         for words in self._word_lists:
             runs = word_runs(words)
@@ -385,8 +384,8 @@ class _Body:
     def _keep_opening(self, kept: list[bool]) -> None:
         """Keep the blocks between headline and body.
 
-        For a declared article, these are a few paragraphs of summary. For any other page, they are
-        all lines, such as the time and place of an event or the specifications of a product.
+        For a declared article, only a few paragraphs of summary are kept; for any other page, all
+        lines are, such as the time and place of an event or the specifications of a product.
         """
         first = next((n for n, keep in enumerate(kept) if keep and self._prose[n]), 0)
         heads = [n for n, b in enumerate(self._blocks[:first]) if b.level == 1 or self._is_title(b)]
@@ -539,7 +538,7 @@ def _is_labelled(block: Block) -> bool:
 
 
 def _is_sentence(text: str) -> bool:
-    return text.rstrip().rstrip(_QUOTES).endswith(_SENTENCE_ENDS)
+    return text.endswith(":") or ends_sentence(text)
 
 
 def _container(block: Block) -> etree._Element | None:

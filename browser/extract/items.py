@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING
 
 from browser.extract.blocks import Block
 from browser.extract.dates import date_within, iso_date
+from browser.extract.metadata import MAX_NAME_CHARS, name_within
 from browser.extract.tree import raw_text, text_content
 from browser.extract.weighing import MAJORITY
-from browser.text.words import one_line
+from browser.text.words import ends_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,7 +38,6 @@ _REPEATED_SHARE = 1 / 3
 _MAX_GROUPS = 12
 # An entry's title is among its first lines, up to this many.
 _TITLE_LINES = 3
-_MAX_NAME_CHARS = 40
 _MAX_META_WORDS = 25
 _KEPT_KINDS = frozenset(("code", "quote", "table"))
 _ITEM_TAGS = frozenset(("div", "li", "article", "section", "tr"))
@@ -45,11 +45,8 @@ _LINE_KINDS = frozenset("paragraph heading item item-rest term detail caption".s
 _DIGITS = re.compile(r"\d+")
 _AUTHOR_NAMES = re.compile(r"author|user|poster|byline|member|nick|^fn$", re.IGNORECASE)
 _PERSON_URL = re.compile(r"(?:user|member|profil|author|people|account)|/u/|/@", re.IGNORECASE)
-_MIN_NAME_CHARS = 2  # a single character is a substitute for a picture
-_BEFORE_NAMES = frozenset(("by", "von", "par", "por", "posted by", "written by"))
 _NUMERIC_DAY = re.compile(r"\b(\d{1,2})([-/])(\d{1,2})\2((?:19|20)\d\d)\b")
 _MONTHS = 12
-_SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？")
 
 
 @dataclass(slots=True)
@@ -134,19 +131,13 @@ def _is_thread(group: list[_Item]) -> bool:
 def _author(element: etree._Element) -> str:
     for node in element.iter("a", "span", "b", "strong", "div", "p", "h3", "h4", "cite", "address"):
         marks = f"{node.get('rel') or ''} {node.get('itemprop') or ''} {node.get('class') or ''}"
-        named = any(_AUTHOR_NAMES.search(mark) for mark in marks.split())
-        if named or (node.tag == "a" and _PERSON_URL.search(node.get("href") or "")):
-            # The box also contains rank, counts and picture; the name precedes most of them.
-            for text in map(one_line, map(str, node.itertext())):
-                name = text.strip(" :·-–—»").removeprefix("@")
-                if _MIN_NAME_CHARS <= len(name) <= _MAX_NAME_CHARS and _may_be_name(name):
-                    return name
+        named = any(map(_AUTHOR_NAMES.search, marks.split())) or (
+            node.tag == "a" and _PERSON_URL.search(node.get("href") or "")
+        )
+        # The box also contains rank, counts and picture; the name precedes most of them.
+        if named and (name := name_within(node)):
+            return name
     return ""
-
-
-def _may_be_name(text: str) -> bool:
-    is_count = text.replace(",", "").isdigit()
-    return not is_count and text.lower() not in _BEFORE_NAMES and date_within(text) is None
 
 
 def _date(item: _Item) -> str:
@@ -160,9 +151,9 @@ def _date(item: _Item) -> str:
     lines = (block.text for block in item.blocks if block.words <= _MAX_META_WORDS)
     days = [day for text in lines for line in text.split("\n") if (day := date_within(line))]
     if not days:  # the date may be in the box with the post's text
-        days = [day for block in item.blocks if (day := date_within(block.text[:_MAX_NAME_CHARS]))]
+        days = [day for block in item.blocks if (day := date_within(block.text[:MAX_NAME_CHARS]))]
     above = item.element.getprevious()
-    if not days and above is not None and len(line := text_content(above)) <= _MAX_NAME_CHARS:
+    if not days and above is not None and len(line := text_content(above)) <= MAX_NAME_CHARS:
         days = [date_within(line) or ""]  # the date may be in a separate line above each post
     return max(days, default="")
 
@@ -260,7 +251,7 @@ def _is_in_box(block: Block, box: tuple[object, ...], post: _Item) -> bool:
     """Whether a block is in a post's box; for a line directly above the box, this is False."""
     for element in _ancestors_within(block.node, post.element):
         if box in _names(element):
-            start = "".join(block.text.split())[:_MAX_NAME_CHARS]
+            start = "".join(block.text.split())[:MAX_NAME_CHARS]
             return element is not block.node or start in "".join(raw_text(element).split())
     return False
 
@@ -274,7 +265,7 @@ def _is_meta(block: Block, post: _Item, *, has_box: bool) -> bool:
         return False
     if has_box:
         return True
-    if block.is_linky or block.text.endswith(_SENTENCE_ENDS):
+    if block.is_linky or ends_sentence(block.text):
         return block.is_linky
     names = post.author in block.text if post.author else False
     return names or (block.words <= _MAX_META_WORDS and date_within(block.text) is not None)

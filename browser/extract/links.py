@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urldefrag, urlsplit
 
+from browser.extract.regions import FRAME_TAGS, LANDMARK_ROLES
 from browser.extract.tree import finder, text_content
 from browser.net.url import join
 from browser.text.words import clean
@@ -73,8 +74,8 @@ _MAX_CONTROLS = 8
 _MAX_NAME_CHARS = 80
 # Of 491 invisible labels on 250 pages, 19 are longer.
 _MAX_LABEL_CHARS = 60
-_FRAME_TAGS = frozenset(("nav", "header", "footer", "aside", "th"))
-_FRAME_ROLES = frozenset(("navigation", "banner", "contentinfo", "complementary"))
+_FRAME_TAGS = FRAME_TAGS | {"header", "th"}
+_FRAME_ROLES = LANDMARK_ROLES | {"banner"}
 _CONTROL_ROLES = frozenset(
     ("button", "tab", "searchbox", "textbox", "combobox", "switch", "slider")
 )

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from browser.extract.dates import date_within, iso_date
 from browser.extract.tree import finder, text_content
 from browser.net.url import host, is_web_url, join
-from browser.text.words import clean, one_line, same_words, word_list
+from browser.text.words import clean, ends_sentence, one_line, same_words, word_list
 from browser.types import Document, Publication
 
 if TYPE_CHECKING:
@@ -137,12 +137,19 @@ _MODIFIED_META = (
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+")
 _CLOSING_PUNCTUATION = ".,;:!?'\"*_"
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*", re.IGNORECASE)
-_BYLINE_PREFIX = re.compile(r"^\s*(?:by|von|par|por|written by)\s+", re.IGNORECASE)
+_BYLINE_PREFIX = re.compile(
+    r"^\s*(?:(?:by|von|par|por|(?:posted|written) by)(?:[\s:]+|$)"
+    r"|(?:author|autor(?:in)?|text[oe]?):\s*)",
+    re.IGNORECASE,
+)
 _BYLINE_CLASSES = frozenset(
     ("byline", "author", "byline-name", "author-name", "p-author", "autor", "fn", "username")
 )
-# A longer string is a paragraph, not a name or list of names.
-_MAX_NAME_CHARS = 120
+# A longer string is a paragraph, not a list of names.
+_MAX_BYLINE_CHARS = 120
+MAX_NAME_CHARS = 40
+"""Maximum length of one name."""
+_MIN_NAME_CHARS = 2  # a single character is a substitute for a picture
 # An e-mail or web address.
 _ADDRESS = re.compile(r"\S@\S+\.\S|www\.|\.(?:com|org|net)\b", re.IGNORECASE)
 # Separators between the page's name and the site's name in a title.
@@ -225,7 +232,6 @@ def read_metadata(root: etree._Element, url: str, nodes: Sequence[Node]) -> Meta
         language=_language(root, meta, node),
         site=first("og:site_name", "application-name") or (publishers[0] if publishers else None),
         canonical_url=_canonical(root, meta, url),
-        description=first("og:description", "description", "twitter:description"),
         publication=read_publication(meta),
     )
     types = {kind.lower() for n in nodes for kind in node_types(n)}
@@ -311,7 +317,7 @@ def _heading_text(heading: etree._Element) -> str:
 
 
 def _links_to_home(heading: etree._Element) -> bool:
-    """Whether a heading links to the site's home page; a page heading may link to itself."""
+    """Whether a heading links to the site's home page; links within the page do not count."""
     links = (link.get("href") or "#" for link in heading.iter("a"))
     return any(link[0] != "#" and urlsplit(link).path in {"", "/"} for link in links)
 
@@ -350,13 +356,34 @@ def _author(
     for key in _AUTHOR_META:
         if name := _author_name(meta.get(key, ""), sites):
             return name
+    return _marked_author(root, sites)
+
+
+def _marked_author(root: etree._Element, sites: frozenset[str]) -> str | None:
+    """The first name that the markup marks as an author's."""
     for element in root.iter("a", "span", "div", "p", "address", "li", "strong"):
         marks = f"{element.get('rel') or ''} {element.get('itemprop') or ''}".lower().split()
         classes = (element.get("class") or "").lower().split()
         is_author = "author" in marks or not _BYLINE_CLASSES.isdisjoint(classes)
-        if is_author and (name := _author_name(text_content(element), sites)):
+        name = _author_name(text_content(element), sites) if is_author else ""
+        if date_within(name) is not None:
+            name = name_within(element)
+        if name and _is_person(name, sites):
             return name
     return None
+
+
+def name_within(element: etree._Element) -> str:
+    """The first text in an element that may be a name: it is not a count, a date or `by`."""
+    for text in map(one_line, map(str, element.itertext())):
+        name = _BYLINE_PREFIX.sub("", text.strip(" ·-–—»")).strip(" :").removeprefix("@")
+        if (
+            _MIN_NAME_CHARS <= len(name) <= MAX_NAME_CHARS
+            and not name.replace(",", "").isdigit()
+            and date_within(name) is None
+        ):
+            return name
+    return ""
 
 
 def _author_name(value: str, sites: frozenset[str]) -> str:
@@ -369,7 +396,7 @@ def _is_person(name: str, sites: frozenset[str]) -> bool:
     """Whether a name may be a person's: it is not an address, a number or the site's name."""
     letters = _letters(name)
     return (
-        0 < len(name) <= _MAX_NAME_CHARS
+        0 < len(name) <= _MAX_BYLINE_CHARS
         and not is_web_url(name)
         and not _ADDRESS.search(name)
         and not letters.isdigit()
@@ -462,7 +489,7 @@ def _is_line(block: Block) -> bool:
 
     A heading that contains a date is a headline about that day, or a changelog entry.
     """
-    is_sentence = block.words > _MIN_SENTENCE_WORDS and block.text.endswith((".", "!", "?"))
+    is_sentence = block.words > _MIN_SENTENCE_WORDS and ends_sentence(block.text)
     return (
         block.words <= _MAX_LINE_WORDS
         and not is_sentence

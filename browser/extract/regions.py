@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
     from browser.extract.weighing import Scale
 
-_FRAME_TAGS = frozenset(("nav", "footer", "aside"))
-_FRAME_ROLES = frozenset(
-    """navigation contentinfo complementary search dialog alertdialog menu menubar toolbar
-    tooltip""".split()
+FRAME_TAGS = frozenset(("nav", "footer", "aside"))
+LANDMARK_ROLES = frozenset(("navigation", "contentinfo", "complementary"))
+"""The elements and roles that frame the content of any page."""
+_FRAME_ROLES = LANDMARK_ROLES | frozenset(
+    "search dialog alertdialog menu menubar toolbar tooltip".split()
 )
 # Manuals put notes in <aside>; such notes are content.
 _NOTE_WORDS = frozenset(
@@ -45,7 +46,7 @@ _MIN_FACT_ROWS = 2
 
 @dataclass(slots=True, eq=False)
 class Region:
-    """A subtree that its `mark` makes look like a frame: a tag or role (if `hard`), or a class."""
+    """A subtree that looks like a frame: its `mark` is a tag or role (if `hard`), or a class."""
 
     node: etree._Element
     parent: Region | None
@@ -91,7 +92,8 @@ class Regions:
     def count(self, chars: int, linked: int, *, is_prose: bool) -> None:
         """Add a block's character counts (all, and those in links) to all open regions.
 
-        Links are counted only for the page, as navigation and product lists are mostly links.
+        Text in links counts only towards the page's total, as navigation and product lists are
+        mostly links.
         """
         self._sums["", False] += chars
         chars -= linked
@@ -134,14 +136,15 @@ class Regions:
 def _frame_kind(node: etree._Element) -> tuple[str, bool]:
     """The mark of a frame, and whether it is certain; ("", False) for content."""
     tag, names = node.tag, node.keys()
-    if tag in _FRAME_TAGS:
+    if tag in FRAME_TAGS:
         parent = node.getparent()
         # The footer of a quotation names its source.
         is_source = tag == "footer" and parent is not None and parent.tag == "blockquote"
-        if not (is_source or (tag == "aside" and (_is_note(node) or _is_fact_box(node)))):
+        is_note = tag == "aside" and not _NOTE_WORDS.isdisjoint(_words(_full_name(node)))
+        if not (is_source or is_note or (tag == "aside" and _is_fact_box(node))):
             return tag, True
     role = (node.get("role") or "").lower() if "role" in names else ""
-    if tag not in _FRAME_TAGS and role in _FRAME_ROLES:
+    if tag not in FRAME_TAGS and role in _FRAME_ROLES:
         return role, True
     if tag in _NEVER_FRAMES:
         return "", False
@@ -149,10 +152,6 @@ def _frame_kind(node: etree._Element) -> tuple[str, bool]:
         inner = next(node.iterancestors("article", "main", "section"), None) is not None
         return "" if inner else "header", False
     return _frame_word(_full_name(node)) if names else "", False
-
-
-def _is_note(node: etree._Element) -> bool:
-    return not _NOTE_WORDS.isdisjoint(_words(_full_name(node)))
 
 
 def _is_fact_box(node: etree._Element) -> bool:

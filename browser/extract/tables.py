@@ -23,7 +23,7 @@ _MAX_SPAN = 100
 def is_data_table(node: etree._Element) -> bool:
     """Whether a table contains data rather than layout.
 
-    It does if it has header cells or a regular grid, and contains no table, form, rule or heading.
+    A data table has header cells or a regular grid, and contains no table, form, rule or heading.
     """
     layout_tags = ("table", "form", "hr", "blockquote", "h1", "h2", "article")
     wide = [cells for row in node.iter("tr") if len(cells := _cells(row)) > 1]

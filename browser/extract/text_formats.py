@@ -28,7 +28,7 @@ from browser.extract.tree import (
 )
 from browser.net.url import join
 from browser.text.sentences import text_blocks, unwrap
-from browser.text.words import clean, one_line
+from browser.text.words import clean, ends_sentence, one_line
 from browser.types import Document, Link, Table
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def _read_feed(text: str, url: str, name: str) -> Document:
     date = _field(channel, "pubdate", "updated", "lastbuilddate", "date")
     return Document(
         url=url, title=_field(channel, "title") or name, text=body, markdown=body, kind="feed",
-        description=_field(channel, "description", "subtitle") or None, links=tuple(links),
+        links=tuple(links),
         language=_field(channel, "language") or None, modified=iso_date(date),
     )  # fmt: skip
 
@@ -240,7 +240,7 @@ def _read_captions(text: str, url: str, name: str) -> Document:
         new = [line for line in new if line not in last.split("\n")]
         last = "\n".join(new) or last
         who = f"{speaker[1].strip()}: " if speaker else ""
-        if not blocks or who not in {"", spoken} or blocks[-1].endswith((".", "!", "?", "…", "。")):
+        if not blocks or who not in {"", spoken} or ends_sentence(blocks[-1]):
             stamp = f"{hours or '00'}:{minutes}:{seconds}"
             blocks.append(f"[{stamp}] {who}{' '.join(new)}" if new else "")
         else:
@@ -251,7 +251,7 @@ def _read_captions(text: str, url: str, name: str) -> Document:
 
 
 def _read_xml(text: str, url: str, name: str) -> Document:
-    """Read other XML: papers like pages; for anything else, each element's text is one line."""
+    """Read other XML: papers are read like pages; otherwise, each element's text is one line."""
     root = _parse(text)
     if is_jats(root):
         return read_jats(root, url, name)

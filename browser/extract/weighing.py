@@ -1,9 +1,9 @@
 """Weighs what would be left out of a page, so that no step removes the page's body.
 
 The body is the one that the page declares (`articleBody` in JSON-LD), or else the text that
-trafilatura finds. A step that would remove a large part of the page checks here first; a note
-reports what was left out, or was kept although it looked hidden. Of 187 news pages and articles, 9
-have a large hidden part, and 3 of these parts are the article.
+trafilatura finds. Any step that would remove a large part of the page first calls this module; a
+note reports text that was left out, or that was kept although it looked hidden. Of 187 news pages
+and articles, 9 have a large hidden part, and 3 of these parts are the article.
 """
 
 from __future__ import annotations

@@ -9,7 +9,6 @@ its updates), and looks inside IPv6 addresses that embed an IPv4 address.
 from __future__ import annotations
 
 import socket
-from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -193,8 +192,6 @@ _ALLOWED_IF_NAMED = frozenset(
         AddressKind.RESERVED,
     }
 )
-# The report and the journal show the latest refusals; a hostile page can cause any number of them.
-_MAX_REFUSALS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,21 +210,11 @@ class EgressPolicy:
     upstream_proxy: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """A refused connection, with the reason."""
-
-    host: str
-    port: int
-    reason: str
-
-
 class Guard:
-    """Allows or refuses each host and port, and remembers refusals."""
+    """Allows or refuses each host and port."""
 
     def __init__(self, policy: EgressPolicy, resolve: Resolve) -> None:
         """Raises ValueError for an invalid pattern in the policy."""
-        self.refusals: deque[Refusal] = deque(maxlen=_MAX_REFUSALS)
         self.own_port: int | None = None  # the proxy's port: it must not connect to itself
         self._allowed = [HostPattern.parse(text) for text in policy.allow_hosts]
         self._denied = [HostPattern.parse(text) for text in policy.deny_hosts]
@@ -255,22 +242,20 @@ class Guard:
     def check(self, host: str, port: int) -> None:
         """Like `check_url`, for a host in ASCII form."""
         if ".." in host:
-            raise self._refuse(host, port, "a host name cannot have an empty part")
+            raise Refused("a host name cannot have an empty part")
         if host.rstrip(".") in _BROWSER_SERVICES:
             raise Refused(
                 f"{host} is used only by the browser itself", hint="Pages do not need this host."
             )
         if _any_matches(self._denied, host, port):
             hint = f"Remove {host} from --deny to reach it."
-            raise self._refuse(host, port, f"{host} is on the deny list", hint)
+            raise Refused(f"{host} is on the deny list", hint=hint)
         if self._allowed and not _any_matches(self._allowed, host, port):
-            raise self._refuse(
-                host, port, f"{host} is not on the allow list", f"Add {host} to --allow."
-            )
+            raise Refused(f"{host} is not on the allow list", hint=f"Add {host} to --allow.")
         if self.is_named(host, port):
             return
         if port in BLOCKED_PORTS:
-            raise self._refuse(host, port, f"port {port} is not a web port")
+            raise Refused(f"port {port} is not a web port")
         if literal := _addresses_without_dns(host):
             self._check_addresses(host, port, literal)
 
@@ -293,7 +278,7 @@ class Guard:
         self, host: str, port: int, found: tuple[Address, ...]
     ) -> tuple[Address, ...]:
         if port == self.own_port and any(a.is_loopback for a in found):
-            raise self._refuse(host, port, f"port {port} belongs to the guard itself")
+            raise Refused(f"port {port} belongs to the guard itself")
         named, literal = self.is_named(host, port), _is_address(host)
 
         def permits(address: Address, kind: AddressKind) -> bool:
@@ -306,11 +291,7 @@ class Guard:
         kind = classify(found[0])
         what = "this machine's own" if kind is AddressKind.PUBLIC else kind.value
         leads = "" if literal else f", which {host} resolves to,"
-        raise self._refuse(host, port, f"{found[0]}{leads} is a {what} address")
-
-    def _refuse(self, host: str, port: int, reason: str, hint: str | None = None) -> Refused:
-        self.refusals.append(Refusal(host, port, reason))
-        return Refused(reason, hint=hint)
+        raise Refused(f"{found[0]}{leads} is a {what} address")
 
 
 def _addresses_without_dns(host: str) -> tuple[Address, ...]:

@@ -66,8 +66,8 @@ _API_HEADERS = {**_COMMON_HEADERS, "Accept": "application/json, */*;q=0.5"}
 
 MAX_BYTES = 24 * 1024 * 1024
 """Maximum body size in bytes, raw and decoded. Articles are under 5 MB, long PDFs under 20 MB."""
-MAX_PER_HOST, MAX_OVERALL = 6, 48
-"""Maximum number of concurrent requests: per host (as many as a browser makes), and in total."""
+MAX_PER_HOST = 6
+"""Maximum number of concurrent requests to a host: as many as a browser makes."""
 # Chromium gives up after 20; legitimate redirect chains have at most four or five.
 _MAX_REDIRECTS = 10
 # Bad Gateway and Service Unavailable, which load balancers return while a server restarts.
@@ -124,7 +124,7 @@ class HttpClient:
         self._egress = egress
         self._timeout = timeout
         self._attempts = retries + 1
-        self._slots = RequestSlots(per_host=per_host, overall=MAX_OVERALL)
+        self._slots = RequestSlots(per_host=per_host)
         self._cache = cache
         self._fresh = fresh
         self._connections: Connections | None = None
@@ -173,7 +173,7 @@ class HttpClient:
         deadline: float | None = None,
         max_bytes: int = MAX_BYTES,
     ) -> Response:
-        """Send `json` or `form` to `url`, once. Raises as `get` does."""
+        """Send `json` or `form` to `url`, once. Raises the same errors as `get`."""
         kind, content = "application/json", jsonlib.dumps(json).encode()
         if form is not None:
             kind, content = "application/x-www-form-urlencoded", urlencode(form).encode()
@@ -186,7 +186,7 @@ class HttpClient:
             await self._connections.forget(self._cache_key(url))
 
     async def _call_within(self, deadline: float | None, call: _Call) -> Response:
-        """Follow redirects as a browser does, checking each hop, until the deadline."""
+        """Follow redirects as a browser does, checking each address, until the deadline."""
         seconds = self._timeout if deadline is None else deadline
         history: list[str] = []
         try:
@@ -196,7 +196,7 @@ class HttpClient:
                     response = await self._send_with_retries(call, limit.when() or 0.0)
                     target = response.redirect
                     if target is None:
-                        return replace(response, history=tuple(history))
+                        return response
                     history.append(call.url)
                     if len(history) > _MAX_REDIRECTS:
                         message = f"{history[0]} redirects more than {_MAX_REDIRECTS} times"
@@ -232,7 +232,7 @@ class HttpClient:
         return await repeat(replace(WEB, attempts=self._attempts), attempt)
 
     async def _send_in_turn(self, call: _Call, until: float) -> Response:
-        """Send a call once it has a slot and, if the call has a pace, the host's pace allows it."""
+        """Send a call once a slot is free and the host's turn has come (for a call with a pace)."""
         name = netloc(call.url)
         while True:
             if call.pace:

@@ -53,7 +53,7 @@ class LocalFiles:
     def share(self, url: str, others: LocalFiles) -> str:
         """Add the file at `url` to `others`; returns its address there, unchanged if possible.
 
-        Raises `Refused` as `path` does.
+        Raises `Refused` under the same conditions as `path`.
         """
         path = self.path(url)
         return others.add(path, unquote(urlsplit(self.address(path)).path).lstrip("/"))

@@ -15,13 +15,16 @@ from browser.errors import DeadlineExceeded
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Mapping
 
+MAX_OVERALL = 48
+"""Maximum number of concurrent requests in total: eight hosts' worth at six each."""
+
 
 class RequestSlots:
     """Slots for concurrent requests; waiting for a busy host does not use up an overall slot."""
 
-    def __init__(self, *, per_host: int, overall: int) -> None:
+    def __init__(self, *, per_host: int) -> None:
         self._per_host = per_host
-        self._overall = asyncio.Semaphore(overall)
+        self._overall = asyncio.Semaphore(MAX_OVERALL)
         # Weak values: a host is dropped once nothing is waiting for it.
         self._hosts: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 

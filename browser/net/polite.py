@@ -63,8 +63,8 @@ class Polite:
     ) -> Response:
         """Fetch `url` as soon as its host may be contacted.
 
-        Raises as `HttpClient.get` does; also Refused if robots.txt forbids it, and DeadlineExceeded
-        immediately if the host requires a longer pause than `deadline`.
+        Raises the same errors as `HttpClient.get`; also Refused if robots.txt forbids it, and
+        DeadlineExceeded immediately if the host requires a longer pause than `deadline`.
         """
         started = asyncio.get_running_loop().time()
         await self._check_robots_txt(url, deadline)

@@ -46,7 +46,7 @@ Header = tuple[bytes, bytes]
 
 
 class HttpPeer:
-    """One end of an HTTP/1.1 connection: `h11.SERVER` towards clients, `h11.CLIENT` outwards."""
+    """Our end of an HTTP/1.1 connection: as `h11.SERVER` to clients, `h11.CLIENT` to servers."""
 
     def __init__(self, role: type[h11.CLIENT | h11.SERVER], streams: Streams) -> None:
         self.reader, self.writer = streams
@@ -280,7 +280,7 @@ class ProxyConnection:
         return await self._answer(verdict_for(error), str(error))
 
     async def _answer(self, verdict: str, reason: str) -> bool:
-        """Answer on the guard's behalf, if the client is still waiting for a response."""
+        """Send the guard's verdict to the client, if it is still waiting for a response."""
         if self._client.http.our_state not in {h11.SEND_RESPONSE, h11.IDLE}:
             return False
         text = reason.encode("ascii", "replace").replace(b"\r", b" ").replace(b"\n", b" ")[:300]
@@ -313,7 +313,7 @@ def _forwarded_request(request: h11.Request, url: Url, route: UpstreamConnection
 
 
 def _end_to_end_headers(headers: Iterable[Header], *, dropping: bytes) -> list[Header]:
-    """Return the headers to forward, in lower case, without hop-by-hop ones and `dropping`."""
+    """Return the headers, in lower case, except hop-by-hop headers and the header `dropping`."""
     headers = list(headers)
     connection = b",".join(value for name, value in headers if name == b"connection")
     listed = {token.strip().lower() for token in connection.split(b",")}

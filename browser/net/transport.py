@@ -44,7 +44,7 @@ TRUNCATED_KEY = "urchin.cut"
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A response: `url` is the final URL, `body` is decoded, `history` lists redirecting URLs.
+    """A response: `url` is the final URL, `body` is decoded.
 
     `headers` are case-insensitive; repeated ones are joined with `, `. `age` is a cached page's age
     in seconds, 0 if the server has just confirmed it; None if it is not from the cache. `cut` means
@@ -55,7 +55,6 @@ class Response:
     status: int
     headers: Mapping[str, str]
     body: bytes = field(default=b"", repr=False)
-    history: tuple[str, ...] = ()
     age: float | None = None
     cut: bool = False
 
@@ -68,11 +67,6 @@ class Response:
     def content_type(self) -> str:
         """The `Content-Type` header with its parameters, or ""."""
         return self.headers.get("content-type", "")
-
-    @property
-    def text(self) -> str:
-        """The body as UTF-8; for pages in other charsets see `browser.extract`."""
-        return self.body.decode("utf-8", "replace")
 
     def json(self) -> Any:
         """Parse the body. Raises BadResponse if it is not JSON."""
@@ -196,7 +190,7 @@ async def read_body(response: httpx2.Response, limit: int) -> bytes:
 
     For a truncated body, the part that was received is returned, and the response's extensions
     contain TRUNCATED_KEY. Raises TooLarge, and BadResponse for a broken or chained encoding (`gzip,
-    gzip`): no legitimate server sends those, and each link multiplies the compression ratio.
+    gzip`): no legitimate server sends those, and each layer multiplies the compression ratio.
     """
     names = response.headers.get("content-encoding", "").lower().split(",")
     encodings = [name for name in map(str.strip, names) if name not in {"", "identity", "none"}]

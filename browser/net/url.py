@@ -1,6 +1,6 @@
 r"""The only URL parser. It works as in browsers: ada implements the WHATWG URL standard.
 
-All code gets a URL's host from here, so that rules check the host that Chromium connects to:
+A URL's host is determined only here, so that rules check the host that Chromium connects to:
 `https://good.test\@evil.test/` is `good.test`; `http://0x7f.1` and `http://１２７。1` are
 `127.0.0.1`. Functions that return part of a URL return "" for an invalid one.
 """
@@ -155,12 +155,6 @@ def same_site(a: str, b: str) -> bool:
     """Whether two URLs belong to one registrable domain; False if either is invalid."""
     site = registrable_domain(host(a))
     return bool(site) and site == registrable_domain(host(b))
-
-
-def public_suffix(host: str) -> str:
-    """Return the public suffix (`co.uk` of `bbc.co.uk`); "" if the host has none."""
-    domain = registrable_domain(host)
-    return domain.partition(".")[2] if _domain_by_suffix_list(domain) else ""
 
 
 @lru_cache(maxsize=4096)

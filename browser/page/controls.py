@@ -1,8 +1,7 @@
 """Chooses options in lists, and checks the value of a control after an action.
 
-A list is a native select or one that the page draws, such as a combobox, a listbox or a framework's
-select. Each check returns a note for the action's outcome; "" if the control has the expected
-value.
+A list is a native select or a custom one, such as a combobox, a listbox or a framework's select.
+Each check returns a note for the action's outcome; "" if the control has the expected value.
 """
 
 from __future__ import annotations
@@ -105,7 +104,7 @@ async def _check_typed_in_drawn_field(
     replaced: bool,
     instead: str | None,
 ) -> str:
-    """After typing, check the text shown by an editor or terminal that draws its own text."""
+    """After typing, check the text shown by an editor or terminal that renders its own text."""
     after = await _read_back(driver, target)
     if after is None or after["drawn"] is None:
         return _LEFT_PAGE
@@ -151,7 +150,7 @@ async def check_toggled(driver: PageDriver, target: Target, before: ControlState
 
 
 async def select(driver: PageDriver, target: Target, value: str) -> str:
-    """Choose an option by its text or value, in a native select or a list that the page draws.
+    """Choose an option by its text or value, in a native select or a custom list.
 
     Several options are separated by `;` or line breaks. Raises ActionError if there is no such
     option.
@@ -194,9 +193,9 @@ async def _select_natively(driver: PageDriver, target: Target, value: str) -> st
 
 
 async def _choose_in_drawn_list(driver: PageDriver, target: Target, value: str) -> str:
-    """Click the option with the text `value` in a list that the page draws, open or closed.
+    """Click the option with the text `value` in a custom list, which may be open or closed.
 
-    The list is closed again. Raises an ActionError that lists the available options.
+    The list is closed afterwards. Raises an ActionError that lists the available options.
     """
     known = await _visible_refs(driver)
     collapsed = (await control_state(target))["fold"] == "collapsed"
@@ -243,7 +242,7 @@ async def _choose_in_drawn_list(driver: PageDriver, target: Target, value: str) 
 async def _opened_options(
     driver: PageDriver, target: Target, value: str, known: Iterable[str]
 ) -> dict[str, str]:
-    """Open a list that the page draws, and return its options by ref."""
+    """Open a custom list, and return its options by ref."""
     options: dict[str, str] = {}
     for attempt in await _ways_to_open(driver, target, value):
         await attempt()
@@ -289,7 +288,7 @@ async def _check_chosen(
     names: Sequence[str],
     before: ControlState,
 ) -> str:
-    """Check a choice from a list that the page draws.
+    """Check a choice from a custom list.
 
     Either the option must now be selected, or one of its `names` must have appeared in the control
     that opened the list or in a chip beside it (`before` is the control's state before the choice).

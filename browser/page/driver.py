@@ -1,4 +1,4 @@
-"""Drives a tab's page: opens it, looks at it, acts on it, and looks again for changes."""
+"""Drives a tab's page: opens it, reads it, acts on it, and reads it again to find changes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from browser.errors import (
 from browser.net.guard import VERDICT_HEADER, error_from_verdict
 from browser.net.url import host, is_web_url, registrable_domain
 from browser.page import http_login, injected
-from browser.page.snapshot import DEFAULT_BUDGET, describe_changes, new_lines
+from browser.page.snapshot import describe_changes, new_lines
 from browser.page.view import WALK_CHARS, WALK_MS, WHOLE_CHARS, WHOLE_MS, Frames, View
 from browser.page.waiting import keep_rendering, within
 from browser.types import ActionOutcome
@@ -75,7 +75,7 @@ class Logins:
         return self.anywhere or registrable_domain(host(url)) in self.sites
 
     def add(self, url: str) -> None:
-        """Record that a password was typed on the site of an address, if the address has a site."""
+        """Record that a password was typed on the site of an address, if it belongs to one."""
         if site := registrable_domain(host(url)):
             self.sites.add(site)
 
@@ -199,9 +199,9 @@ class PageDriver:
     async def close_consent(self) -> bool:
         """Close a known platform's consent dialog over the page; returns whether one was closed.
 
-        This is reported with the next observation. Buttons are recognised by the platform's ids and
-        classes, never by their text, and are pressed only once. On sites where the browser is
-        logged in, nothing is clicked, as a click might act on the user's behalf.
+        The next observation reports it. Buttons are recognised by the platform's ids and classes,
+        never by their text, and are pressed only once. On sites where the browser is logged in,
+        nothing is clicked, as a click might act on the user's behalf.
         """
         url = self.page.url
         press = not self.logins.at(url)
@@ -241,9 +241,9 @@ class PageDriver:
         await self.events.settle(self._acted_frame)
 
     async def look(self, deadline: float = LOOK_SECONDS, *, whole: bool = False) -> View:
-        """Walk the page and all its frames; raises PageCrashed, BrowserGone, DeadlineExceeded.
+        """Read the page and all its frames; raises PageCrashed, BrowserGone, DeadlineExceeded.
 
-        Only part of a very large page is walked, unless the `whole` page is requested.
+        Only part of a very large page is read, unless the `whole` page is requested.
         """
         self.check_alive()
         deadline = max(deadline, WHOLE_PAGE_SECONDS) if whole else deadline
@@ -360,7 +360,7 @@ class PageDriver:
             self._flashed, self._vanished = [], []  # on the previous page
         else:
             self._report_passing_changes(before, after)
-        text = describe_changes(before, after, DEFAULT_BUDGET, self.query)
+        text = describe_changes(before, after, self.query)
         return ActionOutcome(
             did,
             text,

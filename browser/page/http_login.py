@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 async def answered(page: Page, url: str, login: HttpLogin | None) -> AsyncIterator[list[str]]:
     """While the body runs, send `login` once to the origin of `url`, and decline other requests.
 
-    If authentication is declined, the site sends its refusal page; without an answer, nothing would
-    load at all. The browser keeps accepted credentials for that origin. Yields the names of the
-    realms that asked for authentication.
+    After a declined request, the site sends its refusal page; an unanswered request would prevent
+    the page from loading. The browser keeps accepted credentials for that origin. Yields the names
+    of the realms that asked for authentication.
     """
     session = await page.context.new_cdp_session(page)
     realms: list[str] = []

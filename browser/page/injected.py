@@ -70,7 +70,7 @@ async def call(frame: Frame, name: str, argument: object = None) -> Any:
     return await _with_library(frame, frame.evaluate, [name, argument])
 
 
-async def call_handle(frame: Frame, name: str, argument: object = None) -> JSHandle:
+async def call_handle(frame: Frame, name: str, argument: object) -> JSHandle:
     """Call a function of the library and return a handle to its result, which stays in the page."""
     return await _with_library(frame, frame.evaluate_handle, [name, argument])
 

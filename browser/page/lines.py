@@ -188,7 +188,7 @@ def match_refs(before: Sequence[PageLine], after: Sequence[PageLine]) -> dict[st
 
 
 class _ComparedLines:
-    """A view's lines, for comparison: the lines without refs and without controls."""
+    """A view's lines in two forms for comparison: without refs, and without controls."""
 
     def __init__(self, lines: Sequence[PageLine]) -> None:
         self.without_refs = [REF_PATTERN.sub("[", line.text) for line in lines]
@@ -234,7 +234,7 @@ def frame_line(entry: dict[str, Any]) -> PageLine:
 
 
 def lines_from_entry(entry: dict[str, Any], base_url: str) -> list[PageLine]:
-    """Make the lines for one entry of the walk; long lines are split.
+    """Make the lines for one entry of the page script's output; long lines are split.
 
     Options and values that do not fit are put on separate lines below.
     """
@@ -274,7 +274,7 @@ def _overflow_lines(line: PageLine) -> Iterator[PageLine]:
 
 
 def _name_of(described: str) -> str:
-    """The name in `role name`, or else the role."""
+    """Return the name from a string such as `role name`; the role if there is no name."""
     return described.partition(" ")[2] or described
 
 

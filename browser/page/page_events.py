@@ -56,8 +56,8 @@ class PageEvents:
 
     Dialogs are answered immediately: alerts and warnings about leaving the page are accepted,
     questions are declined unless `dialog_answer` is set for the current action. After `hold`,
-    dialogs stay open instead. New tabs are passed to `adopt`, which returns their id, or None if it
-    closed them because there are too many; downloads are passed to `save`.
+    dialogs stay open instead. Each new tab is passed to `adopt`, which returns its id, or None if
+    it closed the tab because there are too many; downloads are passed to `save`.
     """
 
     def __init__(

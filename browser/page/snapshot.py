@@ -40,8 +40,8 @@ _HIDDEN_WEIGHT = 0.2
 class LineSelection:
     """The selected lines of a view.
 
-    `rendered` contains their text in order, including folds; `kept` contains their indexes in the
-    view; `folds` maps the ref of each fold to the indexes of the lines that it hides.
+    `rendered` contains their text in order, including collapsed sections; `kept` contains their
+    indexes in the view; `folds` maps the ref of each collapsed section to the indexes of its lines.
     """
 
     rendered: list[str]
@@ -74,8 +74,7 @@ def render_snapshot(
     refs: dict[str, str] = {}
     for index in sorted(selection.kept):
         refs.update(view.lines[index].refs)
-    truncated = bool(selection.folds) or view.cut_below or view.cut_above
-    return Snapshot(view.url, view.title, text, refs, truncated), selection
+    return Snapshot(view.url, view.title, text, refs), selection
 
 
 def _size(text: str) -> int:
@@ -85,12 +84,12 @@ def _size(text: str) -> int:
 def select_lines(
     lines: Sequence[PageLine], budget: int | None, query: str | None = None
 ) -> LineSelection:
-    """Select the lines that fit in `budget` tokens (None: all), and fold the others.
+    """Select the lines that fit in `budget` tokens (None: all), and collapse the others.
 
     The lines of a dialog come before the lines beneath it. Consecutive lines that are out of sight,
-    such as menus that the page keeps outside the window, are folded. With a budget, only the first
-    options of a select are shown, because the user does not see the others either: the select's
-    line gives their number, and EXPAND shows all of them.
+    such as menus that the page keeps outside the window, are collapsed. With a budget, only the
+    first options of a select are shown, because the user does not see the others either: the
+    select's line gives their number, and EXPAND shows all of them.
     """
     front = _front_lines(lines)
     beneath = set(range(len(lines))).difference(front) if front else set()
@@ -182,11 +181,11 @@ def _invisible_runs(lines: Sequence[PageLine], shown: Sequence[int]) -> set[int]
 def _pick_lines(
     lines: Sequence[PageLine], rendered: Sequence[str], limit: int, query: str | None
 ) -> set[int]:
-    """Pick lines greedily, for `limit` characters in total, including folds.
+    """Pick lines greedily, for `limit` characters in total, including collapsed sections.
 
-    The score of a line is the number of its words that no picked line shows, per character. Its
-    relevance to the query is not divided by its length: this way, 58 of 60 expected items are shown
-    within 700 tokens, instead of 52.
+    The score of a line is the number of its words that no picked line shows, per character. A
+    line's relevance to the query is not divided by the line's length: this way, 58 of 60 expected
+    items are shown within 700 tokens, instead of 52.
     """
     vocabulary = [frozenset(words(line.text)) for line in lines]
     query_terms = content_words(query) if query else []
@@ -293,7 +292,7 @@ def find_lines(lines: list[PageLine], text: str) -> FindResult:
 
 
 def _split_over_two(lines: list[PageLine], text: str) -> list[int]:
-    """Return the indexes of paragraph parts that, joined with the next part, contain the text."""
+    """Return the index of each paragraph part that contains the text when joined with the next."""
     parts = (i for i in range(len(lines) - 1) if lines[i + 1].continues)
     return [i for i in parts if _contains(f"{lines[i].text} {lines[i + 1].text}", text)]
 
@@ -309,7 +308,7 @@ def _contains(shown: str, text: str) -> bool:
 
 
 def _repeated_row(lines: list[PageLine], at: int) -> range:
-    """Return the indexes of the repeated row around a line; only the line if the row is long."""
+    """Return the indexes of the repeated row around a line, or only its own if the row is long."""
     start, end, group = at, at + 1, lines[at].group
     while group and start and lines[start - 1].group == group:
         start -= 1
@@ -356,7 +355,7 @@ EXPAND_CHARS = 12_000  # about 3,000 tokens
 
 
 def expand_ref(view: View, selection: LineSelection, ref: str) -> str:
-    """Show a fold's lines, all options of a select, a field's value, or all lines of an element.
+    """Show a collapsed section, all options of a select, a field's value, or an element's lines.
 
     Raises RefError if the last snapshot does not contain the ref.
     """
@@ -396,14 +395,14 @@ _MAX_REMOVED_LINES = 3  # shown for each run of consecutive removed lines
 _REMOVED_CHARS, _ABOVE_CHARS = 80, 60
 
 
-def describe_changes(before: View | None, after: View, budget: int, query: str | None) -> str:
+def describe_changes(before: View | None, after: View, query: str | None) -> str:
     """Describe the changes between two views: a diff, or the new snapshot if that is shorter.
 
     `+` lines are new, `-` lines were removed, `~` lines changed, `>` lines moved below another
     line. If no line changed, the elements whose appearance changed are named. An empty string means
     that no visible change was found.
     """
-    snapshot, _ = render_snapshot(after, budget, query)
+    snapshot, _ = render_snapshot(after, DEFAULT_BUDGET, query)
     if before is None or without_query(before.url) != without_query(after.url):
         return snapshot.text
     old = [line.uncovered() for line in before.lines if line.kind != "options"]

@@ -1,4 +1,4 @@
-"""A live page, which can be looked at, searched and acted on; actions return what changed."""
+"""A live page, which can be read, searched and acted on; actions return the resulting changes."""
 
 from __future__ import annotations
 
@@ -104,11 +104,11 @@ class Tab:
 
     @property
     def title(self) -> str:
-        """The title at the last look."""
+        """The title when the page was last read."""
         return self.driver.view.title if self.driver.view else ""
 
     def citable(self) -> str:
-        """The content at the last look, as Markdown without refs; "" before the first look."""
+        """The content when the page was last read, as Markdown without refs; "" before that."""
         return self.driver.view.citable() if self.driver.view else ""
 
     async def goto(
@@ -148,7 +148,7 @@ class Tab:
         return await finding.find(self.driver, text)
 
     async def expand(self, ref: str) -> str:
-        """Show a fold's lines, all options of a select, or the lines in or around an element."""
+        """Show a collapsed section, a select's options, or the lines in or around an element."""
         view = self.driver.view or await self.driver.look()
         try:
             return expand_ref(view, self._selection, ref)
@@ -680,7 +680,7 @@ class Tab:
         return await self.driver.act_on_page("went back", perform)
 
     async def _shows_match(self, matches: Callable[[str], bool]) -> bool:
-        """Whether the page now shows a match; False if the page is too busy to be looked at."""
+        """Whether the page now shows a match; False if the page is too busy to be read."""
         try:
             view = await self.driver.look()
         except DeadlineExceeded:

@@ -148,7 +148,7 @@ async def _aimed_point(target: Target, hit: dict[str, Any]) -> tuple[float, floa
     raise ElementLeft("it left the page")
 
 
-async def _find_hit_point(target: Target, at: Point | None = None) -> dict[str, Any]:
+async def _find_hit_point(target: Target, at: Point | None) -> dict[str, Any]:
     """Find a point where the element can be hit; waits POINTER_MS while it moves or is covered.
 
     Returns the result of `aim` in `js/pointer.js`. Raises ElementLeft, ActionError.
@@ -255,9 +255,10 @@ async def related(
 ) -> Target:
     """Find the control to use instead of `target`, with a function from `js/fields.js`.
 
-    `fieldIn` finds the field inside a wrapper, `openedIn` the field that opened in a cell,
-    `swappedFor` the field that replaced another one, `drawnFor` the list drawn for a hidden select,
-    and `openerOf` the button that opens a combobox's list. Returns `target` if there is none.
+    The functions are `fieldIn` (finds the field inside a wrapper), `openedIn` (the field that
+    opened in a cell), `swappedFor` (the field that replaced another one), `drawnFor` (the custom
+    list for a hidden select) and `openerOf` (the button that opens a combobox's list). Returns
+    `target` if the function finds nothing.
     """
     handle = await injected.call_handle(target.frame, function, target.element)
     element = handle.as_element()
@@ -269,8 +270,8 @@ async def complete_in_opened(
 ) -> tuple[Target, ControlState]:
     """Fill the field that opened when the text was typed, in case it missed the first keys.
 
-    A cell in a grid opens a field inside itself; a formatted number is replaced by one. Returns the
-    field and its state, or `target` and `before` if no field opened.
+    A grid cell opens a field inside itself; an input for formatted numbers may be replaced by
+    another field. Returns the field and its state, or `target` and `before` if no field opened.
     """
     is_cell = before["kind"] in {"keys", "cell"}
     with suppress(PlaywrightError):  # the keys may have led to another page

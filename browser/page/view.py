@@ -1,4 +1,4 @@
-"""A view of a live page: its frames are walked concurrently, and their lines joined in order."""
+"""A view of a live page: its frames are read concurrently, and their lines joined in order."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ WalkResult = dict[str, Any]
 class View:
     """The content that a page showed at one point in time.
 
-    For a page that is too large to be walked completely, `cut_above` means that lines above the
+    For a page that is too large to be read completely, `cut_above` means that lines above the
     scroll position are missing, `cut_below` that lines at the end are missing. `consent` means that
     a known platform's consent dialog is in front, `is_pdf` that the browser shows a PDF instead of
     a page. Three fields describe what happened since the previous view: `flashed` lists the refs of
     elements that changed and changed back, in order; `vanished` lists text that appeared and
     disappeared, as (ref, text) pairs; `restyled` lists elements that changed only in appearance, as
-    (ref, look) pairs. `found` contains the lines that a search found on a page that is too large to
-    be walked completely.
+    (ref, new appearance) pairs. `found` contains the lines that a search found on such a large
+    page.
     """
 
     url: str
@@ -109,7 +109,7 @@ class Target:
 
 
 class Frames:
-    """The frames of a tab: walks them, and resolves refs to elements.
+    """The frames of a tab: reads them, and resolves refs to elements.
 
     Refs in an inner frame begin with the frame's number (`f1e3`). A frame's numbering continues
     when its document changes, so that no ref is used twice.
@@ -266,7 +266,7 @@ class Frames:
         return self._prefixes[frame]
 
     async def _walk_inside(self, parent: Frame, found: dict[str, WalkResult], depth: int) -> None:
-        """Walk the frames inside a frame and add them to `found`, unless they do not answer."""
+        """Walk the frames inside a frame, and add those that answer to `found`."""
 
         async def walk(frame: Frame) -> None:
             owner = await frame.frame_element()

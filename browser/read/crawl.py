@@ -162,7 +162,7 @@ class Frontier:
                 heapq.heappush(self._heap, (-matches, depth, len(self._known), url))
 
     def mark_known(self, url: str) -> bool:
-        """Mark an address as known; returns whether it already was known."""
+        """Mark an address as known; returns whether it was already known."""
         key = normalize(url)
         was_known = key in self._known
         self._known.add(key)

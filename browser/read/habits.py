@@ -46,11 +46,11 @@ REPEATED_FAILURES = 3
 
 @dataclass(frozen=True, slots=True)
 class Habit:
-    """How often a site was read over HTTP and in the browser; `reason` is why it last needed one.
+    """How often a site was read over HTTP and in the browser.
 
-    `at` is the ISO time of the last read. `failed` is the outcome of the last reads if they failed,
-    `times` the number of consecutive failures with that outcome. `seconds` is the duration of the
-    slowest read, recorded once reads have timed out.
+    `reason` says why it last needed the browser. `at` is the ISO time of the last read. `failed` is
+    the outcome of the last reads if they failed, `times` the number of consecutive failures with
+    that outcome. `seconds` is the duration of the slowest read, recorded once reads have timed out.
     """
 
     http: int = 0

@@ -348,7 +348,7 @@ async def read_rendered(tab: Tab, *, check_status: bool = False) -> Page:
 
 
 def _page_of_pdf(url: str, body: bytes) -> Page:
-    """Make a Page from a PDF that a tab shows."""
+    """Make a Page from the content of a PDF that is open in a tab."""
     document, reason = None, ""
     try:
         document = extract_body(body, PDF, url)

@@ -143,12 +143,6 @@ class Corpus(SearchSource):
             self._looked_at = time.monotonic()
             self._indexing.start()
 
-    def sync(self) -> SyncResult:
-        """Update the index and wait until it is complete."""
-        self._indexing.start()
-        self._indexing.wait()
-        return self.state
-
     def close(self) -> None:
         """Stop an update. Finished files stay indexed; the next update continues from there."""
         self._indexing.stop()
@@ -216,9 +210,8 @@ class Corpus(SearchSource):
                 title=one_line(hit.title),
                 snippet=one_line(_snippet(hit, terms)),
                 provider=self.name,
-                rank=rank,
             )
-            for rank, hit in enumerate(hits[first:], 1)
+            for hit in hits[first:]
         )
         return SearchPage(Outcome.OK if results else Outcome.EMPTY, results, self._detail())
 

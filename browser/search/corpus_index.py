@@ -147,11 +147,11 @@ class Index:
         stale = [file for file in files if not _is_current(file, *known.get(file.path, ()))]
         return len(files) + len(left_out), stale, left_out
 
-    def note_unread(self, file: CorpusFile, reason: str) -> None:
-        """Record a file in the index as unreadable."""
+    def note_crash(self, file: CorpusFile) -> None:
+        """Record a file in the index as unreadable because its reader crashed."""
 
         def refuse(*_: object) -> Document:
-            raise ExtractError(reason)
+            raise ExtractError("its reader crashed")
 
         with self.connect() as db:
             index_file(db, file, refuse)
@@ -179,7 +179,7 @@ def _transaction(db: sqlite3.Connection) -> Iterator[None]:
 def _is_current(
     file: CorpusFile, _id: int = 0, modified: int = -1, size: int = -1, indexed: int = -1
 ) -> bool:
-    """Whether a file's time and size are as indexed, and no later change had the same timestamp."""
+    """Whether a file's time and size are as indexed, and no later change can have the same time."""
     same = (file.modified, file.size) == (modified, size)
     return same and file.modified <= indexed - _CLOCK_TICK_NS
 

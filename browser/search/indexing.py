@@ -148,7 +148,7 @@ class Indexing:
                 if self._stopped.is_set():
                     return
                 if worker.is_ready:
-                    self._index.note_unread(file, "its reader crashed")
+                    self._index.note_crash(file)
                     self._count_indexed()
                     has_worked = True
                 else:  # the worker could not start

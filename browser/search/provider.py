@@ -93,9 +93,9 @@ class SearchProvider(SearchSource):
     if it takes no key). `needs_key` means that it does not work without one, `verified` that it was
     tested on saved answers from the real engine, `documented` that its parameters and fields were
     compared with its documentation or published answers. A query is sent with `parameters` and
-    `headers`, or with an overridden `request`. `sends` is the way that parameters are sent;
-    `key_header` or `key_parameter` is where the key goes (`Authorization: Bearer ` puts a scheme
-    before it).
+    `headers`, or with an overridden `request`. `sends` is the part of the request that contains the
+    parameters; `key_header` or `key_parameter` names the header or parameter for the key
+    (`Authorization: Bearer ` adds a scheme before the key).
     """
 
     url: ClassVar[str] = ""
@@ -251,7 +251,7 @@ def _apply_filters(page: SearchPage, query: SearchQuery) -> SearchPage:
 
 
 def _resolve_endpoint(default: str, address: str | None) -> str:
-    """Replace an endpoint by the user's address, which may lack the scheme and path."""
+    """Replace an endpoint with the user's address, which may lack the scheme and path."""
     if not address:
         return default
     parts = urlsplit(address if "://" in address else f"http://{address}")

@@ -48,7 +48,7 @@ _AD_LINK = re.compile(
 
 
 def clean_results(results: Iterable[SearchResult], provider: str) -> tuple[SearchResult, ...]:
-    """Unwrap, clean and number results; drop duplicates and any without a web address or title."""
+    """Unwrap and clean results; drop duplicates and any without a web address or title."""
     cleaned: dict[str, SearchResult] = {}
     for result in results:
         url, title = unwrap_target(result.url), one_line(result.title)
@@ -56,8 +56,7 @@ def clean_results(results: Iterable[SearchResult], provider: str) -> tuple[Searc
         if url and title and key not in cleaned:
             snippet = one_line(result.snippet)
             published = to_iso_date(result.published) or leading_date(snippet)
-            rank = len(cleaned) + 1
-            cleaned[key] = SearchResult(url, title, snippet, provider, rank, published)
+            cleaned[key] = SearchResult(url, title, snippet, provider, published)
     return tuple(cleaned.values())
 
 
@@ -204,15 +203,16 @@ _DUPLICATE_SNIPPET_SHARE = 0.8
 def merge(lists: Sequence[Sequence[SearchResult]], limit: int) -> tuple[SearchResult, ...]:
     """Merge ranked lists by reciprocal rank fusion; duplicates of a page become one result.
 
-    Ranks start at 1. A single list keeps its order: the engine knows more than this code.
+    Ranks start at 1. A single list keeps its order: the engine ranks on the basis of more
+    information.
     """
     scores: dict[str, float] = {}
     best: dict[str, SearchResult] = {}
-    key_of = _PageKeys()
+    keys = _page_keys(result for results in lists for result in results)
     for results in lists:
         seen: set[str] = set()
         for rank, result in enumerate(results, 1):
-            key = key_of(result)
+            key = keys[result.url]
             best[key] = _merge_copies(best[key], result) if key in best else result
             if key not in seen:
                 scores[key] = scores.get(key, 0.0) + 1 / (_RRF_K + rank)
@@ -220,29 +220,25 @@ def merge(lists: Sequence[Sequence[SearchResult]], limit: int) -> tuple[SearchRe
     ordered = [best[key] for key in sorted(scores, key=lambda key: -scores[key])]
     if len(lists) > 1:
         ordered = _limit_per_site(ordered)
-    return tuple(replace(result, rank=n) for n, result in enumerate(ordered[:limit], 1))
+    return tuple(ordered[:limit])
 
 
-class _PageKeys:
-    """Assigns page keys; a mirror, recognised by its title and snippet, gets the original's key."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, str] = {}
-        # Maps a title's words to pairs of snippet words and key.
-        self._by_title: dict[tuple[str, ...], list[tuple[frozenset[str], str]]] = {}
-
-    def __call__(self, result: SearchResult) -> str:
+def _page_keys(results: Iterable[SearchResult]) -> dict[str, str]:
+    """Map URLs to page keys; a mirror, recognised by its title and snippet, has the original's."""
+    by_url: dict[str, str] = {}
+    known: dict[str, str] = {}
+    # Maps a title's words to pairs of snippet words and key.
+    by_title: dict[tuple[str, ...], list[tuple[frozenset[str], str]]] = {}
+    for result in results:
         own = same_page_key(result.url)
-        if own not in self._known:
+        if own not in known:
             snippet = frozenset(words(result.snippet))
-            same_title = self._by_title.setdefault(tuple(words(result.title)), [])
-            self._known[own] = own
-            for other, key in same_title:
-                if _is_same_snippet(snippet, other):
-                    self._known[own] = key
-                    break
-            same_title.append((snippet, self._known[own]))
-        return self._known[own]
+            same_title = by_title.setdefault(tuple(words(result.title)), [])
+            same = (key for other, key in same_title if _is_same_snippet(snippet, other))
+            known[own] = next(same, own)
+            same_title.append((snippet, known[own]))
+        by_url[result.url] = known[own]
+    return by_url
 
 
 def _is_same_snippet(one: frozenset[str], other: frozenset[str]) -> bool:

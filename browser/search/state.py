@@ -17,10 +17,11 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from browser.text.words import one_line
 from browser.types import Outcome, SearchPage, SearchResult
 
 if TYPE_CHECKING:
@@ -97,13 +98,13 @@ class SearchCache:
 
     def get(self, identity: str, query: SearchQuery) -> SearchPage | None:
         """Return a stored answer that is within its lifetime, or None."""
-        row = self._db.execute(
+        found = self._db.execute(
             "SELECT results FROM answer WHERE key = ? AND until > ?",
             (_key(identity, query), self._clock()),
         ).fetchone()
-        if row is None:
+        if found is None:
             return None
-        results = tuple(SearchResult(**fields) for fields in json.loads(row[0]))
+        results = tuple(SearchResult(**row) for row in json.loads(found[0]))
         return SearchPage(Outcome.OK, results, detail="cached")
 
     def put(self, identity: str, query: SearchQuery, page: SearchPage, lifetime: float) -> None:
@@ -129,13 +130,15 @@ class SearchCache:
 
 
 def _key(identity: str, query: SearchQuery) -> str:
-    folded = {**asdict(query), "text": " ".join(query.text.split()).casefold()}
-    return sha256(json.dumps([identity, folded], sort_keys=True).encode()).hexdigest()
+    folded = {**asdict(query), "text": one_line(query.text).casefold()}
+    # the fields are part of the key, so that answers stored in an earlier form are not found
+    form = [field.name for field in fields(SearchResult)]
+    return sha256(json.dumps([form, identity, folded], sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class EngineCooldown:
-    """An engine's cooldown until `until` (seconds since the epoch) because of `outcome`."""
+    """An engine's cooldown: `until` is its end (seconds since the epoch), `outcome` its cause."""
 
     until: float
     outcome: Outcome

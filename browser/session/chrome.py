@@ -167,7 +167,7 @@ def debugging_address(profile: Path) -> str | None:
 
 
 def _read_port_file(profile: Path) -> tuple[int, str]:
-    """Read port and path, which Chrome writes to the profile once it listens; port 0 until then."""
+    """Read port and path, which Chrome stores in its profile once it listens; 0 before that."""
     try:
         port, path = (profile / _PORT_FILE).read_text("utf-8").split()[:2]
         return int(port), path
@@ -192,7 +192,7 @@ def _prepare_profile(profile: Path) -> Path:
         if in_use:
             raise LaunchFailed(
                 f"the profile {folder} is in use by another Chrome",
-                hint="Close that Chrome, attach to it, or use another profile folder.",
+                hint="Close the running Chrome, attach to it, or use another profile folder.",
             )
     (folder / _PORT_FILE).unlink(missing_ok=True)
     return folder

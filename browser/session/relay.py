@@ -261,8 +261,8 @@ class UsersTabs:
         """Return the context of the frontmost tab, with its `target`; None if no tab answers.
 
         This is the tab with the focus or, while another program has it, the first visible tab. If
-        no tab answers, they are asked once more with a longer timeout, in case the machine is busy;
-        `silent` is then the number of tabs that still do not answer.
+        no tab answers, all tabs are asked once more with a longer timeout, in case the machine is
+        busy; `silent` is then the number of tabs that still do not answer.
         """
         for seconds in (TAB_SECONDS, RETRY_TAB_SECONDS):
             found = await self._find_visible_tab(seconds)

@@ -77,12 +77,12 @@ class Browser:
     ) -> AsyncIterator[Browser]:
         """Open our own browser; `proxy` is a URL, with credentials if needed.
 
-        This is a context with its own cookies, storage and downloads, in a process that the runs of
+        The browser has its own context (cookies, storage, downloads) in a process that all runs of
         this event loop share. `record` lists files that are written when it is closed: .webm for a
         video of each tab, .har for the requests and responses, including cookies. `logged_in` lists
-        the sites that `storage_state` is logged in to; without it, these may be any sites.
-        Downloads are saved in `downloads_dir`, up to `downloads_quota` bytes in total. Raises
-        BrowserMissing, LaunchFailed.
+        the sites for which `storage_state` contains logins; if the list is empty, any site may be
+        among them. Downloads are saved in `downloads_dir`, up to `downloads_quota` bytes in total.
+        Raises BrowserMissing, LaunchFailed.
         """
         downloads = Downloads(Path(downloads_dir) if downloads_dir else None, downloads_quota)
         options = LaunchOptions(headless, proxy, storage_state, tuple(record))

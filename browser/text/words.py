@@ -87,6 +87,11 @@ def same_words(text: str, words: Sequence[str]) -> bool:
     return bool(words) and words[0] in text and word_list(text) == words
 
 
+def ends_sentence(text: str) -> bool:
+    """Whether the last character, apart from closing quotes and brackets, ends a sentence."""
+    return text.rstrip().rstrip("\"'”’“»«)]").endswith((".", "!", "?", "…", "。", "！", "？"))
+
+
 def count_words(text: str) -> int:
     """Return the length of `text` in words, estimated for scripts without spaces."""
     found = len(text.split())

@@ -23,14 +23,14 @@ _CONNECT_TIMEOUT_S = 30.0
 
 
 class SocketLink:
-    """A two-way JSON connection. `close_code` is the close code that the other side sent."""
+    """A two-way JSON connection."""
 
     def __init__(self, connection: ClientConnection) -> None:
         self._connection = connection
 
     @property
     def close_code(self) -> int | None:
-        """The close code; None while the connection is open."""
+        """The close code that the other side sent; None while the connection is open."""
         return self._connection.close_code
 
     async def receive(self) -> dict[str, Any]:

@@ -202,7 +202,7 @@ class Email(Channel):
             return last, [(f"{box.validity}.{uid}", box.mail(uid)) for uid in new]
 
     def _mail(self, number: str) -> bytes | None:
-        """Return the mail with this `UIDVALIDITY.UID`; None if the mailbox was recreated since."""
+        """Return the mail with this `UIDVALIDITY.UID`; None if the mailbox has been recreated."""
         validity, _, uid = number.partition(".")
         with self._mailbox() as box:
             return box.mail(uid) if box.validity == validity else None

@@ -27,9 +27,9 @@ _GITHUB_QUERY = 256
 
 
 class GitHubSearch(JsonProvider):
-    """Searches repositories: https://docs.github.com/rest/search; cuts queries at 256 characters.
+    """Searches repositories: https://docs.github.com/rest/search.
 
-    GitHub allows 10 searches per minute, or 30 with a key.
+    Queries are truncated to 256 characters. GitHub allows 10 searches per minute, or 30 with a key.
     """
 
     name = "github"

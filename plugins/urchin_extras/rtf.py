@@ -41,7 +41,7 @@ _NOT_TEXT_GROUPS = frozenset(
     pict pntext pntxta pntxtb private revtbl rsidtbl shpinst sp tc themedata tcn xe xmlnstbl
     listtext mmathPr pgptbl info""".split()
 )
-_INFO_FIELDS = frozenset(("title", "author", "subject", "creatim", "revtim"))
+_INFO_FIELDS = frozenset(("title", "author", "creatim", "revtim"))
 _CHARACTER_WORDS = {
     "tab": "\t", "line": "\n", "emdash": "—", "endash": "–", "bullet": "•", "lquote": "‘",
     "rquote": "’", "ldblquote": "“", "rdblquote": "”", "emspace": " ", "enspace": " ",
@@ -68,13 +68,12 @@ def read_rtf(body: bytes, url: str, name: str) -> Document:
         author=reader.text_line("author") or None,
         published=reader.date("creatim"),
         modified=reader.date("revtim"),
-        description=reader.text_line("subject") or None,
     )
     return reader.composer.document(url, "rtf", name, facts)
 
 
 def _tokens(body: bytes) -> Iterator[tuple[str, int | None, bytes]]:
-    """Split a file into `{`, `}`, control words with numbers, and text (an empty word, its bytes).
+    """Split a file into `{`, `}`, control words with numbers, and text (an empty word with bytes).
 
     Binary data and anything that is not a token are skipped.
     """

@@ -130,7 +130,7 @@ def _message(message: dict[str, Any]) -> Inbound | None:
 
 
 def _quoted(message: dict[str, Any]) -> str:
-    """Return the message replied to; "" if it is the bot's, as the conversation contains that."""
+    """Return the message replied to; "" for the bot's own, which the conversation contains."""
     if "quote" in message:
         return str(message["quote"].get("text", ""))
     answered_to = message.get("external_reply") or message.get("reply_to_message") or {}

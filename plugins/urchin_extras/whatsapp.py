@@ -30,7 +30,10 @@ _FILE_TYPES = ("image", "document", "video")
 
 
 class WhatsAppSettings(ChannelSettings):
-    """`phone` is our number's id; Meta reaches `host`, `port` and `path` through your own proxy."""
+    """`phone` is the id of our number.
+
+    Your own reverse proxy forwards Meta's requests to `host`, `port` and `path`.
+    """
 
     phone: str
     version: str = "v23.0"

@@ -6,20 +6,27 @@ import json
 
 import pytest
 
+from agent.evidence import Evidence
 from agent.guard.window import Window
 from agent.journal.runs import Runs
 from agent.prompts import BROWSING, GUIDES, Guides, prompt, system_prompt
 from agent.protocol import inert
 from agent.run.record import RunRecord
 from agent.run.replay import replay
+from agent.tools.context import ToolContext
 from agent.tools.registry import Registry
+from agent.tools.toolset import available_tools
 from agent.types import Message, Observation, ToolCall
 
 TABLE = "S1¶2 | Year | Lamps |\n| 1894 | 3 |"
 
 
+TOOLS = {tool.name: tool for tool, _ in available_tools(ToolContext("", Evidence()))}
+
+
 def result(name, data=None, web=""):
-    return Observation(ToolCall(name), data or {}, web=web, label="S1", capped=False)
+    declared = TOOLS[name].describe(ToolCall(name)) if name in TOOLS else {}
+    return Observation(ToolCall(name), data or {}, web=web, label="S1", **declared)
 
 
 @pytest.mark.parametrize(

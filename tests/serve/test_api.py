@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 
+from agent.export import FORMATS
 from agent.http_server import MAX_BODY_BYTES
 from agent.journal.events import Journal
 from agent.journal.runs import Runs
@@ -147,6 +149,8 @@ def test_exports_match_the_cli(served, finished, run, tmp_path):
     assert got.headers["content-disposition"].endswith('.bib"')
     wrong = served.client.get(f"/api/runs/{finished}/export", params={"form": "../../etc"})
     assert wrong.status_code == 422
+    offered = re.findall(r"export\?form=([^\"]+)", served.client.get(f"/runs/{finished}").text)
+    assert set(offered) == FORMATS.keys() - {".csv"}, "this run has no data"
 
 
 def test_repeated_question_is_compared_with_the_first(served, finished):

@@ -213,6 +213,7 @@ async def test_watcher_can_answer_act_in_live_page_and_send_hint(scripted, site,
     await page.get_by_label("Hint for the model").fill("The one in the hall.")
     await page.get_by_role("button", name="Send").click()
     await expect(page.get_by_label("Hint for the model")).to_have_value("")
+    await expect(page.locator("#activity")).to_have_text("Asking you Which bell do you mean?")
     await answer.fill("the fog bell")
     await answer.press("Enter")
     await expect(page.locator("#report h1")).to_have_text("Where is the bell?")

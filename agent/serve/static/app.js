@@ -343,15 +343,19 @@ function showActivity(words) {
   if (place) place.textContent = words;
 }
 
-/** @type {Record<string, string>} */
-const activities = { WEB_SEARCH: 'Searching', READ: 'Reading', FETCH_URL: 'Reading', OPEN: 'Opening', CRAWL: 'Reading the pages of' };
+/** What the run is doing during a call of each tool. @type {Record<string, string>} */
+let activities = {};
+
+/** @param {string} name */
+const activityOf = (name) => (activities[name] ? activities[name][0].toUpperCase() + activities[name].slice(1) : name);
 
 /** @type {Record<string, (data: any, place: string, at: string) => void>} */
 const eventActions = {
   'run.started': (_data, _place, at) => { began = Date.parse(at); showActivity('Getting ready'); },
   'corpus.indexed': (data) => { showActivity(data.left ? `Indexing your files: ${data.files - data.left} of ${data.files}` : 'Your files are indexed'); },
   'model.request': (_data, place) => { if (!place.startsWith('after')) showActivity(run?.dataset.keyless ? 'Looking for passages' : 'Thinking'); },
-  'tool.call': (data) => { showActivity(`${activities[data.name] || data.name} ${argumentsOf(data)}`.slice(0, 200)); },
+  'tools.offered': (data) => { activities = data.activities || {}; },
+  'tool.call': (data) => { showActivity(`${activityOf(data.name)} ${argumentsOf(data)}`.slice(0, 200)); },
   'model.delta': (data, place) => {
     replies.set(place, (data.anew ? '' : replies.get(place) || '') + data.text);
     const draft = find('#draft');

@@ -43,12 +43,12 @@ class Composer:
 
     def picture(self, description: str) -> None:
         """Add the alternative text of a picture, if it has any."""
-        if text := _line(description):
+        if text := one_line(description):
             self.paragraph(f"Picture: {text}")
 
     def table(self, rows: Sequence[Sequence[str]], *, caption: str = "") -> None:
         """Add a table; empty rows are left out, and the others are padded to equal length."""
-        kept = [cells for row in rows if any(cells := [_line(cell) for cell in row])]
+        kept = [cells for row in rows if any(cells := [one_line(cell) for cell in row])]
         if not kept:
             return
         width = max(map(len, kept))
@@ -74,7 +74,7 @@ class Composer:
     def link(self, url: str, text: str) -> None:
         """Add a link to something outside the document."""
         if url.startswith(("http://", "https://")) and len(self.links) < MAX_LINKS:
-            self.links.setdefault(url, Link(url, _line(text)))
+            self.links.setdefault(url, Link(url, one_line(text)))
 
     @property
     def length(self) -> int:
@@ -90,7 +90,7 @@ class Composer:
         """
         heading = next((block.text for block in self.blocks if block.kind == "heading"), "")
         return replace(
-            metadata, url=url, kind=kind, title=_line(metadata.title) or heading or name,
+            metadata, url=url, kind=kind, title=one_line(metadata.title) or heading or name,
             text=render_text(self.blocks), markdown=render_markdown(self.blocks),
             links=tuple(self.links.values()),
             tables=(*(b.table for b in self.blocks if b.table is not None), *self.embedded),
@@ -104,12 +104,8 @@ class Composer:
             )
 
 
-def _line(text: str) -> str:
-    return one_line(text)
-
-
 def dublin_core(root: etree._Element | None) -> Document:
-    """Read title, creators, dates, language and description, in any namespace."""
+    """Read title, creators, dates and language, in any namespace."""
     found: dict[str, list[str]] = {}
     for element in root.iter("{*}*") if root is not None else ():
         if text := text_content(element):
@@ -126,5 +122,4 @@ def dublin_core(root: etree._Element | None) -> Document:
         published=iso_date(first("created", "creation-date", "date")),
         modified=iso_date(first("modified")),
         language=first("language") or None,
-        description=first("description", "subject") or None,
     )

@@ -270,7 +270,7 @@ _MIN_CONFIDENCE = 0.5
 
 
 class _Scanner:
-    """Reads pages without readable text by OCR until its time is used up.
+    """Reads pages without readable text by OCR, until the time for OCR is used up.
 
     `pages` counts the pages read; `garbled` contains the numbers of the unreadable pages.
     """

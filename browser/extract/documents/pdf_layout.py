@@ -154,7 +154,7 @@ def _line(page: pypdfium2.PdfTextPage, match: re.Match[str]) -> Line:
 
 
 def _in_reading_order(page: pypdfium2.PdfTextPage, start: int, word: str) -> str:
-    """Put a word of a right-to-left line in order; pdfium returns some words in visual order.
+    """Put a word of a right-to-left line into logical order; pdfium returns some in visual order.
 
     The letters of a ligature share one box; if the word is reversed, they are reversed too.
     """
@@ -230,7 +230,7 @@ class _Page:
         self._add_paragraphs(self._lines[start:], self._full_line)
 
     def _add_paragraphs(self, lines: Sequence[Line], full: float) -> None:
-        """Add lines as paragraphs; a line of at least `full` characters continues on the next."""
+        """Add lines as paragraphs; those of at least `full` characters do not end a paragraph."""
         text = ""
         for n, line in enumerate(lines):
             separator = "\n\n"

@@ -227,7 +227,7 @@ def _format_cell(cell: Any, written: Any = None) -> str:
 
 
 def _format_number(value: float, pattern: str) -> str:
-    """Format a number with 15 digits (Excel's precision), as a percentage if the sheet does."""
+    """Format a number with 15 digits (Excel's precision), or as a percentage as in `pattern`."""
     if match := _PERCENT.search(pattern):
         return f"{value * 100:.{len(match[1] or '')}f}%"
     text = f"{value:.15g}"

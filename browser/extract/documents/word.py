@@ -303,7 +303,7 @@ _TEX_FORMS = {
 
 
 def _tex(node: etree._Element) -> str:
-    """Convert an `m:oMath` element or part of it to TeX; unknown structures become their text."""
+    """Convert an `m:oMath` element or part of it to TeX; unknown structures yield their text."""
     name = local_name(node)
     if name == "t":
         return node.text or ""

@@ -141,7 +141,7 @@ def _links(value: dict[str, Any], card: dict[str, Any]) -> tuple[Link, ...]:
 
 
 def _declared_post(page: SitePage) -> Record | None:
-    """The post that the server put into the page; it stays there if the client opens another."""
+    """The post that the server put into the page; it remains there if the client opens another."""
     types = ("DiscussionForumPosting", "SocialMediaPosting")
     if not page.linked_data(*types) and page.meta["og:type"] != "article":
         return None

@@ -45,8 +45,8 @@ class RecordPaths:
     which must exist.
 
     `url`, `links` and `media` are made absolute, `text` keeps paragraphs and lists (in JSON, only
-    if `markup` is set because it is HTML), and dates and counts are read in any notation. A field
-    that begins with `* ` joins all values with semicolons; `flags` are fields that are `true` if
+    if `markup` declares it to be HTML), and dates and counts are read in any notation. A field that
+    begins with `* ` joins all values with semicolons; `flags` are fields that are `true` if
     something is found; `items` are the records within this one. In JSON, `having` lists names that
     an object must have, and `at="**"` finds such objects anywhere, including in a page's embedded
     state.

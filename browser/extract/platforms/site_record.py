@@ -10,7 +10,7 @@ from browser.extract.platforms.parsing import number
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from browser.types import Link, Table
+    from browser.types import Link
 
 # The kind of these items is not shown, as their title and text are enough.
 _PLAIN_KINDS = frozenset(("comment", "reply", "answer", "post", "section", "transcript"))
@@ -46,7 +46,6 @@ class Record:
     tags: tuple[str, ...] = ()
     links: tuple[Link, ...] = ()
     media: tuple[str, ...] = ()
-    tables: tuple[Table, ...] = ()
     items: tuple[Record, ...] = ()
 
     def __post_init__(self) -> None:

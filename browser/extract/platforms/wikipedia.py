@@ -71,7 +71,6 @@ class Wikipedia(Platform):
             modified=node.date("dateModified") or parse_date(page.text("#footer-info-lastmod")),
             fields={**fields, **{f"infobox: {name}": value for name, value in pairs}},
             tags=tuple(line(e) for e in page.soup.select("#mw-normal-catlinks li a")),
-            tables=tuple(block.table for block in blocks if block.table) + ((box,) if box else ()),
             links=references, items=tuple(_sections(blocks, title)),
         )  # fmt: skip
 

@@ -55,7 +55,7 @@ const boxOfLabel = (element) => (element.tagName === 'LABEL' && drawsItsControl(
 const drawnByItsLabel = (element) => /^(checkbox|radio|file)$/.test(element.type)
   && [...(element.labels ?? [])].some((label) => boxOfLabel(label) && sizeable(label) && !wrapsAnotherControl(label, label.getBoundingClientRect()));
 
-// The custom list that a page draws instead of a hidden select or field; null if there is none.
+// The custom list that a page shows instead of a hidden select or field; null if there is none.
 const DRAWN_LISTS = '[role=combobox],[role=listbox],[aria-haspopup]';
 const MAX_LEVELS_TO_DRAWN_LIST = 4; // up to the element that contains both
 const drawnFor = (field) => {

@@ -69,7 +69,7 @@ def test_login_command_saves_lists_and_deletes_logins(run, tmp_path):
     file.write_text(json.dumps(STATE))
     done = run("login", "shop", "https://www.shop.example", "--from", str(file))
     assert "saved the login shop for https://www.shop.example" in done.stdout
-    assert "shop  https://www.shop.example" in run("login", "list").stdout
+    assert "shop  https://www.shop.example  saved on 20" in run("login", "list").stdout
     assert run("login", "rm", "shop").stdout.strip() == "deleted shop"
     assert run("login", "rm", "shop").returncode == 2
     assert run("login", "shop").returncode == 2

@@ -28,6 +28,7 @@ def terminal():
 def test_progress_is_drawn_on_stderr_and_answer_on_stdout(terminal, tmp_path):
     mine, theirs = terminal
     with running(OpenAIProvider, "/v1") as provider:
+        provider.says("<<TOOL:READ:http://127.0.0.1:9/>>")
         provider.says(f"<<THINK>>{WORDS}.<</THINK>>NOT_FOUND Nobody has written it down.")
         own = {
             "PATH": os.environ["PATH"],
@@ -43,6 +44,7 @@ def test_progress_is_drawn_on_stderr_and_answer_on_stdout(terminal, tmp_path):
             said = process.stdout.read()
     assert process.returncode == 3
     assert "thinking" in shown
+    assert "reading · 0 sources" in shown
     assert "<<" not in shown
     assert said.startswith("Not found.")
     assert WORDS not in said

@@ -22,6 +22,8 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
 from agent import research
+from agent.channels.dialogue import _HELP_TEXT
+from agent.cli.flags import EXPORT_FORMATS
 from agent.errors import UsageError
 from agent.export import FORMATS, export, format_extension
 from agent.export.junit import TestCase, to_xml
@@ -209,6 +211,7 @@ def test_documentation_lists_every_export_format():
     assert text == page(text), "run: python dev/formats.py"
     table = text.partition("## Export formats")[2].partition("\n## ")[0]
     assert set(re.findall(r"`(\.[a-z.]+)`", table)) == {*FORMATS, *IN_EXTRAS["exports"]}
+    assert set(re.findall(r"\.[a-z]+", f"{EXPORT_FORMATS} {_HELP_TEXT}")) <= FORMATS.keys()
 
 
 @pytest.fixture(scope="module")

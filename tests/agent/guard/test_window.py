@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import replace
 
 import pytest
 
+from agent.evidence import Evidence
 from agent.guard.window import IMAGE_TOKENS, Window, fit_opening, tokens
 from agent.protocol.call_results import format_results
+from agent.tools.context import ToolContext
+from agent.tools.toolset import available_tools
 from agent.types import Image, Message, Observation, ToolCall
+
+TOOLS = {tool.name: tool for tool, _ in available_tools(ToolContext("", Evidence()))}
 
 
 def observation(number, tool="READ", size=1_200):
     data = {"source": f"S{number}", "url": f"https://a.example/{number}"}
     text = f"S{number}¶1 {'words ' * size}"
-    seen = Observation(ToolCall(tool), data, web=text, label=f"S{number}")
+    traits = TOOLS[tool].describe(ToolCall(tool))["traits"]
+    seen = Observation(ToolCall(tool), data, web=text, label=f"S{number}", traits=traits)
     return Message("user", format_results([seen]), observations=(seen,))
 
 
@@ -43,14 +50,26 @@ def test_old_observations_are_reduced_to_one_line_each():
     assert all(a == b for a, b in zip(messages, fitted, strict=True) if a.role == "assistant")
 
 
+def shows_page(tool):
+    """Return whether the tool's function shows the open page in its result."""
+    function = inspect.getclosurevars(tool.run).nonlocals.get("function", tool.run)
+    return not PAGE_FUNCTIONS.isdisjoint(function.__code__.co_names)
+
+
+PAGE_FUNCTIONS = {"act_on_page", "look_on_page", "take_snapshot"}
+
+
 def test_superseded_pages_are_trimmed_before_read_sources():
-    messages = conversation(3)
-    messages += [Message("assistant", "a"), observation(8, "OPEN")]
-    messages += [Message("assistant", "b"), observation(9, "CLICK")]
-    fitted = Window(high=8_000, low=7_600).fit(messages, 0)
-    assert "OPEN S8 ok" in fitted[8].content
-    assert fitted[:8] == messages[:8]
-    assert fitted[-1] == messages[-1]
+    showing = [name for name, tool in TOOLS.items() if shows_page(tool)]
+    assert {"OPEN", "CLICK", "HOVER", "DRAG", "WAIT", "UPLOAD"} <= set(showing)
+    for old, new in [*((name, "OPEN") for name in showing), *(("OPEN", name) for name in showing)]:
+        messages = conversation(3)
+        messages += [Message("assistant", "a"), observation(8, old)]
+        messages += [Message("assistant", "b"), observation(9, new)]
+        fitted = Window(high=8_000, low=7_600).fit(messages, 0)
+        assert f"{old} S8 ok" in fitted[8].content, (old, new)
+        assert fitted[:8] == messages[:8]
+        assert fitted[-1] == messages[-1]
 
 
 def test_question_and_newest_observation_are_never_trimmed():

@@ -14,7 +14,7 @@ from agent.errors import UsageError
 from agent.mcp_client.server_settings import NamedServer, ServerSettings, find_servers
 from agent.mcp_client.server_tools import parameter_schema, summary, tool_names
 from agent.options import Options
-from agent.tools.registry import Tool, ToolSource
+from agent.tools.registry import Tool
 from agent.tools.toolset import apply_tool_rules, matches_any
 
 
@@ -93,10 +93,8 @@ def test_hostile_tool_definition_is_shortened_and_inert():
 
 
 def tools(*names: str) -> list[tuple[Tool, str]]:
-    source = {"mcp": ToolSource.MCP, "mem": ToolSource.MEMORY, "sys": ToolSource.SYSTEM}
-    return [
-        (Tool(n, "", None, None, source=source.get(n[:3], ToolSource.DOMAIN)), "") for n in names
-    ]
+    source = {"mcp": "mcp", "mem": "memory", "sys": "system"}
+    return [(Tool(n, "", None, None, source=source.get(n[:3], "domain")), "") for n in names]
 
 
 def enabled_tools(names: list[str], **flags) -> list[str]:

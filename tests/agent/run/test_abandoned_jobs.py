@@ -93,5 +93,5 @@ async def test_unmarkable_post_run_tasks_run_and_are_reported(ask, answering, da
     report = await ask(model=answering, memory=True)
     journal = Runs(data).find(report.run).journal.read_text()
     assert report.status == "answered"
-    assert "are not recorded and would be lost in a crash" in journal
+    assert "could not be recorded and would be lost in a crash" in journal
     assert '"type":"run.settled"' in journal

@@ -11,15 +11,18 @@ import pytest
 
 from agent import tools
 from agent.evidence import Evidence
+from agent.jobs.task_tools import task_tools
 from agent.limits import LimitSettings
 from agent.memory import Memory
-from agent.options import APPROVABLE
+from agent.options import APPROVABLE, Options
 from agent.prompts import system_prompt
+from agent.prompts.skill_files import Skill
 from agent.tools import toolset
-from agent.tools.action_tools import ACTING_TOOLS, DOWNLOAD_TOOLS
+from agent.tools.action_tools import ACTING_TOOLS, DOWNLOAD_TOOLS, SCRIPTING_TOOLS
 from agent.tools.context import ToolContext
 from agent.tools.registry import Registry, Tool, tool_specs
 from agent.tools.toolset import available_tools
+from agent.wiki import Wiki
 
 RAW = {"REMEMBER": ("key", "value"), "RECALL": ("key",), "SEARCH_MEMORY": ("query", "kinds")}
 """Tools that parse their own parameter, as in the reference engine."""
@@ -92,14 +95,17 @@ def test_each_page_action_has_approval_wording():
     assert [tool.name for tool in acting if not tool.verb] == []
 
 
-def test_every_tool_is_listed_in_toolset():
-    used = vars(toolset)
-    singles = {value.name for value in used.values() if isinstance(value, Tool)}
+def test_every_tool_is_offered_to_runs_and_declares_its_activity(tmp_path):
+    context = ToolContext("", Evidence())
+    context.wiki, context.skills = Wiki(tmp_path), [Skill("s", "", tmp_path, "user")]
+    offered = [tool for tool, _ in available_tools(context)]
+    tasks = task_tools(Options(), None)
+    assert [tool.name for tool in (*offered, *SCRIPTING_TOOLS, *tasks) if not tool.activity] == []
+    names = {tool.name for tool in (*offered, *SCRIPTING_TOOLS)}
+    assert names == toolset.BUILT_IN, "the words of a tool not listed there would count as foreign"
     for info in pkgutil.iter_modules(tools.__path__, "agent.tools."):
-        own = vars(import_module(info.name))
-        families = {name: tools for name, tools in own.items() if name.endswith("_TOOLS")}
-        listed = {tool.name for family in families.values() for tool in family}
-        defined = {value.name for value in own.values() if isinstance(value, Tool)}
-        assert defined <= listed | singles, f"list it at the end of {info.name}"
-        assert listed <= toolset.BUILT_IN, "its words would count as a foreign tool's"
-        assert families.keys() <= used.keys() | {"COMPUTING_TOOLS"}, "add it to agent.tools.toolset"
+        own = vars(import_module(info.name)).values()
+        defined = {value.name for value in own if isinstance(value, Tool)}
+        families = [family for family in own if isinstance(family, tuple) and family]
+        defined |= {tool.name for family in families for tool in family if isinstance(tool, Tool)}
+        assert defined <= names, f"available_tools does not offer a tool of {info.name}"

@@ -8,6 +8,7 @@ import os
 import sqlite3
 import threading
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,6 +17,9 @@ from browser.extract import extract_body
 from browser.search import Corpus
 from browser.types import Document, Outcome, SearchQuery
 from tests.browser.extract.documents.packing import docx, paragraph
+
+if TYPE_CHECKING:
+    from browser.search.corpus_index import SyncResult
 
 TIDES = "# Tides of Port Elm\n\nHigh water comes twice a day.\n\nThe mole is 300 metres long."
 GULLS = "Herring gulls nest on the mole.\n\nThey lay two or three eggs in May."
@@ -112,18 +116,18 @@ def test_unchanged_corpus_is_not_reindexed(folder: Path, index: Path) -> None:
     for file in folder.iterdir():
         os.utime(file, (long_ago, long_ago))
 
-    assert Corpus(folder, index, extract_body).sync().indexed == 2
-    assert Corpus(folder, index, extract_body).sync() == Corpus(folder, index, extract_body).sync()
-    assert Corpus(folder, index, extract_body).sync().indexed == 0
+    assert sync(Corpus(folder, index, extract_body)).indexed == 2
+    assert sync(Corpus(folder, index, extract_body)) == sync(Corpus(folder, index, extract_body))
+    assert sync(Corpus(folder, index, extract_body)).indexed == 0
 
 
 def test_touched_file_with_same_content_keeps_passages(folder: Path, index: Path) -> None:
-    Corpus(folder, index, extract_body).sync()
+    sync(Corpus(folder, index, extract_body))
     with sqlite3.connect(index) as db:
         before = db.execute("SELECT rowid FROM passage").fetchall()
     os.utime(folder / "tides.md", (1, 1))
 
-    Corpus(folder, index, extract_body).sync()
+    sync(Corpus(folder, index, extract_body))
 
     with sqlite3.connect(index) as db:
         assert db.execute("SELECT rowid FROM passage").fetchall() == before
@@ -148,7 +152,7 @@ def test_interrupted_indexing_resumes_and_crashing_file_is_noted(folder: Path, i
     first.close()
     done = first.state.indexed
 
-    state = Corpus(folder, index, _crash_on_poison).sync()
+    state = sync(Corpus(folder, index, _crash_on_poison))
 
     assert first.state.left == 42 - done
     assert state.left == 0
@@ -161,8 +165,13 @@ def test_interrupted_indexing_resumes_and_crashing_file_is_noted(folder: Path, i
         assert db.execute("SELECT count(*) FROM passage").fetchone() == (41,)
 
 
+def sync(corpus: Corpus) -> SyncResult:
+    asyncio.run(corpus.prepare())
+    return corpus.state
+
+
 def _sync(folder: Path, index: Path) -> None:
-    Corpus(folder, index, extract_body).sync()
+    sync(Corpus(folder, index, extract_body))
 
 
 async def test_two_processes_can_index_concurrently(folder: Path, index: Path) -> None:
@@ -223,7 +232,7 @@ async def test_symlinks_inside_corpus_are_followed_and_outside_reported(
     page = await corpus.search(SearchQuery("private key zinc"))
 
     assert page.results == ()
-    assert sorted(path.removeprefix(f"{folder}/") for path, _ in corpus.sync().unread) == [
+    assert sorted(path.removeprefix(f"{folder}/") for path, _ in corpus.state.unread) == [
         "chain.md", "gone.md", "more", "notes.txt", "plain", "sub/up.md",
     ]  # fmt: skip
     assert "chain.md (a link to something outside the folder)" in page.detail
@@ -254,7 +263,8 @@ async def test_reader_error_on_one_file_does_not_affect_others(folder: Path, ind
 
     assert await find(corpus, "high water") == ["Tides of Port Elm"]
     assert await find(corpus, "whale oil") == ["half.json"]
-    ((path, reason),) = corpus.sync().unread
+    await corpus.prepare()
+    ((path, reason),) = corpus.state.unread
     assert path.endswith("gulls & terns.txt")
     assert "ZeroDivisionError" in reason
 
@@ -281,9 +291,9 @@ async def test_search_during_indexing_returns_partial_results(folder: Path, inde
     os.utime(folder / "tides.md", (1, 1))
     os.utime(folder / "gulls & terns.txt", (1, 1))
     corpus = Corpus(folder, index, slow)
-    corpus.sync()
+    await corpus.prepare()
     (folder / "slow.txt").write_text("The slow page speaks of limpets.")
-    building = asyncio.create_task(asyncio.to_thread(corpus.sync))
+    building = asyncio.create_task(corpus.prepare())
     await asyncio.to_thread(begun.wait)
     page = await corpus.search(SearchQuery("herring gull"))
     progress = corpus.progress
@@ -328,7 +338,7 @@ async def test_data_folder_inside_corpus_is_skipped(folder: Path, index: Path) -
 
     corpus = Corpus(folder, index, extract_body)
     assert await find(corpus, "limpets") == ["marathon.md"]
-    assert {Path(path).name: why for path, why in corpus.sync().unread} == dict.fromkeys(
+    assert {Path(path).name: why for path, why in corpus.state.unread} == dict.fromkeys(
         ("runs", "corpus"), "part of an Urchin data folder"
     )
 
@@ -364,7 +374,7 @@ def test_unreadable_corpus_folder_error_suggests_option(
 def test_damaged_index_is_rebuilt(folder: Path, index: Path) -> None:
     index.write_bytes(b"this is no database, " * 100)
 
-    assert Corpus(folder, index, extract_body).sync().indexed == 2
+    assert sync(Corpus(folder, index, extract_body)).indexed == 2
 
 
 async def test_corpora_sharing_a_folder_have_separate_indexes(folder: Path, tmp_path: Path) -> None:

@@ -138,7 +138,7 @@ async def test_results_stop_the_chain_and_are_cached(
 
     assert [attempt.outcome for attempt in result.attempts] == [Outcome.OK]
     assert not engines.asked["/next"]
-    assert [hit.rank for hit in result.results] == [1, 2, 3]
+    assert len(result.results) == 3
     assert [hit.title for hit in result.results] == [row.title for row in ROWS]
     if engine != "wikipedia":
         assert [hit.snippet for hit in result.results] == [row.snippet for row in ROWS]

@@ -120,7 +120,6 @@ async def test_page_network_channels_are_blocked_by_egress(
     assert sorted(set(CHANNELS) - OPTIONAL - asked) == []
     assert secret.connections == 0
     record_property("figure", f"{secret.connections} connections over {len(asked)} channels")
-    assert asked <= {refusal.host.partition(".")[0] for refusal in egress.guard.refusals}
 
 
 async def test_webrtc_udp_and_turn_are_blocked(
