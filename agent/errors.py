@@ -35,6 +35,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+NOT_VERIFIED = 4
+"""Exit code if the answer is not verified although --require-verified requires it."""
 CHECK_FAILED = 8
 """Exit code of a command whose check failed."""
 MAX_ERROR_CHARS = 2_000

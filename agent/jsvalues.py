@@ -88,6 +88,11 @@ def well_formed(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore")
 
 
+def cut_well_formed(text: str, units: int) -> str:
+    """Cut a string to `units` UTF-16 units, replacing half a surrogate pair at the end."""
+    return well_formed(cut(text, units))
+
+
 def trim(text: str) -> str:
     """Strip the characters that JavaScript treats as whitespace."""
     return text.strip(_WHITESPACE)

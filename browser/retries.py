@@ -35,16 +35,16 @@ class RetryRule:
 
     attempts: int
     base: float
-    longest: float
+    max_delay: float
     patience: float = float("inf")
-    least: float = 0.0
+    min_delay: float = 0.0
 
 
 WEB = RetryRule(3, 0.3, 2.0, patience=3.0)
 MODEL = RetryRule(4, 0.5, 4.0, patience=60.0)
 """An overload either ends within half a minute or lasts much longer."""
 SERVICE = RetryRule(5, 0.5, 30.0, patience=120.0)
-CHANNEL = RetryRule(0, 0.5, 30.0, least=0.25)
+CHANNEL = RetryRule(0, 0.5, 30.0, min_delay=0.25)
 
 
 class TemporaryFailure(Exception):
@@ -72,7 +72,9 @@ def delay(rule: RetryRule, attempt: int) -> float:
     """Return the seconds to wait after an attempt, counted from 1."""
     from tenacity import wait_random_exponential  # noqa: PLC0415 - see `repeat`
 
-    bound = wait_random_exponential(rule.base, rule.longest, min=min(rule.least, rule.longest))
+    bound = wait_random_exponential(
+        rule.base, rule.max_delay, min=min(rule.min_delay, rule.max_delay)
+    )
     return float(bound(_Attempt(attempt)))  # type: ignore[arg-type]
 
 

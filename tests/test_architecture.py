@@ -64,7 +64,7 @@ def test_architecture_page_paths_exist_and_hold_named_definitions() -> None:
         assert re.search(defined, (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE), name
 
 
-MOST_IMPORTS = 15
+MAX_IMPORTS = 15
 """Maximum number of our modules that one module loads: with more, it covers several subjects."""
 
 
@@ -108,10 +108,10 @@ def test_modules_stay_within_import_limit() -> None:
         name: len(imports_of(tree, known, types=False, functions=False))
         for name, tree in known.items()
     }
-    assert {name: n for name, n in counted.items() if n > MOST_IMPORTS} == {}
+    assert {name: n for name, n in counted.items() if n > MAX_IMPORTS} == {}
 
 
-LONGEST_CHAIN = 14
+MAX_CHAIN = 14
 """Maximum modules from a command down to one that imports none of ours, in functions too."""
 
 
@@ -122,7 +122,7 @@ def test_import_chains_stay_within_length_limit() -> None:
     for name in TopologicalSorter(graph).static_order():
         chains[name] = [name, *max((chains[below] for below in graph[name]), key=len, default=[])]
     longest = max(chains.values(), key=len)
-    assert len(longest) <= LONGEST_CHAIN, " > ".join(longest)
+    assert len(longest) <= MAX_CHAIN, " > ".join(longest)
 
 
 CALLERS_BY_NAME = {

@@ -31,9 +31,9 @@ from agent.evidence.confidence import VERDICT_WEIGHTS
 from agent.export import FORMATS, Content, writer
 from agent.export.compare_runs import compare
 from agent.export.data_csv import to_csv
+from agent.export.finished_run import FinishedRun
 from agent.export.report_html import render_page
 from agent.export.report_view import VERDICT_LABELS, saved_text
-from agent.export.run_record import FinishedRun
 from agent.jobs.batch import _COLUMNS, BatchItem, _BatchResult
 from agent.jobs.job import Job, JobOutcome, JobSpec
 from agent.jobs.job_notices import _build_notice

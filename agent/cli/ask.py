@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.cli.flags import (
+    OUTPUT_FLAGS,
     Option,
     data_dir_option,
     drop_unset,
@@ -26,6 +27,7 @@ from agent.cli.flags import (
     option,
     output_flags,
     run_flags,
+    setting_flag,
 )
 from agent.cli.help_screen import EXAMPLES, SectionedCommand
 from agent.cli.progress import progress_view
@@ -49,13 +51,12 @@ if TYPE_CHECKING:
     from agent.options import Options
 
 INTERRUPTED = 130  # the exit code that shells use for Ctrl-C
-CONSOLIDATION_LIMIT_S = 2.0
+MAX_CONSOLIDATION_S = 2.0
 """Maximum seconds for consolidation between the answer and the next shell prompt."""
 _COMPLETED_EXIT_CODES = frozenset({0, 3, 4, 5})
 """Exit codes of runs that completed and may have left memories."""
 # `last`, or the beginning of an id such as 20261121-054512-k3f9.
 _RUN_ID_RE = re.compile(r"last|\d{4,8}(-\d{0,6}(-\w{0,4})?)?")
-_OUTPUT_FLAGS = ("as_json", "as_events", "quiet", "verbose", "export")
 StartRun = Callable[..., Awaitable[Report]]
 """Starts a run; takes `on_event` and the settings as keyword arguments."""
 OnReport = Callable[[Report], None]
@@ -125,9 +126,9 @@ def ask(question: tuple[str, ...], **flags: Any) -> int:
 
 @click.command()
 @click.argument("run", default="last")
-@option("--max-steps", "N", "Maximum number of steps, including those already taken.", type=int)
-@option("--budget", "USD", "Maximum cost for the rest of the run, in dollars.", type=float)
-@option("--timeout", "SECONDS", "Maximum duration for the rest of the run.", type=float)
+@setting_flag("max_steps", "Maximum number of steps, including those already taken.")
+@setting_flag("budget", "Maximum cost for the rest of the run, in dollars.")
+@setting_flag("timeout", "Maximum duration for the rest of the run.")
 @option("--section", "HEADING", "Redo this section of a finished report in a new run.")
 @data_dir_option
 @output_flags
@@ -238,7 +239,7 @@ def consolidate_after_run(code: int, settings: Options, *, quiet: bool) -> None:
 
     with Memory.open(settings.memory_place, settings.namespace) as memory:
         if consolidation.is_due(memory.entries):
-            consolidation.consolidate(memory.entries, CONSOLIDATION_LIMIT_S)
+            consolidation.consolidate(memory.entries, MAX_CONSOLIDATION_S)
 
 
 def run_to_end(
@@ -275,7 +276,7 @@ def run_to_end(
 
 def _run_settings(flags: Mapping[str, Any]) -> dict[str, Any]:
     """Return the flags that configure the run itself rather than its output."""
-    return drop_unset({name: value for name, value in flags.items() if name not in _OUTPUT_FLAGS})
+    return drop_unset({name: value for name, value in flags.items() if name not in OUTPUT_FLAGS})
 
 
 class _Output:

@@ -11,7 +11,7 @@ from agent.cli.ask import run_to_end
 from agent.cli.flags import EXISTING_FILE, option, output_flags, run_flags, several
 from agent.cli.terminal import print_error
 from agent.config import load_options
-from agent.errors import CHECK_FAILED, WebOutOfReach
+from agent.errors import CHECK_FAILED, NOT_VERIFIED, WebOutOfReach
 from agent.export.report_view import faults, sentences_to_check
 from agent.run.audit import audit as audit_draft
 from agent.run.draft import SERVICES
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from agent.types import Report
-
-_UNVERIFIED_EXIT_CODE = 4  # exit code, see docs/cli.md
 
 
 def _has_no_readable_reference(report: Report) -> bool:
@@ -62,6 +60,4 @@ def audit(draft: Path, bibliography: Path | None, **flags: Any) -> int:
         return WebOutOfReach.exit_code
     wrong = any(faults(one) or (required and sentences_to_check(one)) for one in reports)
     # An interrupted or failed run keeps its own exit code.
-    return (
-        CHECK_FAILED if wrong and code in (EXIT_CODES["answered"], _UNVERIFIED_EXIT_CODE) else code
-    )
+    return CHECK_FAILED if wrong and code in (EXIT_CODES["answered"], NOT_VERIFIED) else code

@@ -181,6 +181,17 @@ _OUTPUT_OPTIONS: tuple[Option, ...] = (
 )
 
 
+OUTPUT_FLAGS = frozenset({"as_json", "as_events", "quiet", "verbose", "export"})
+"""The names of the output flags that are not settings of a run."""
+
+
+def setting_flag(name: str, text: str | None = None) -> Option:
+    """Make a setting's flag for a command that reads neither its variable nor the file."""
+    row = _setting_option(name)
+    own = {"envvar": None, "show_envvar": False}
+    return Option(row.names, {**row.settings, **own, **({"help": text} if text else {})})
+
+
 def run_flags(*shown: str) -> Callable[[F], F]:
     """Add all run flags; the command's help lists only those in `shown`."""
 

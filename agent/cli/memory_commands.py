@@ -28,6 +28,7 @@ from agent.cli.flags import (
     complete_option,
     json_option,
     number_option,
+    only_run_flags,
     option,
     require_stamper,
     roots_option,
@@ -256,7 +257,7 @@ def delete(ctx: click.Context, /, *, yes: bool) -> None:
     show_default=True,
 )
 @option("--model", "NAME", "Model that writes the new insights.")
-@option("--base-url", "URL", "URL of an OpenAI-compatible endpoint.")
+@only_run_flags("--base-url")
 @click.pass_obj
 def dream(place: MemoryPlace, seconds: float, model: str | None, base_url: str | None) -> None:
     """Consolidate memory: link and merge memories, derive insights, retire stale memories."""

@@ -6,11 +6,11 @@ import asyncio
 import os
 import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.flags import ListingGroup, data_dir_option, option
+from agent.cli.flags import ListingGroup, data_dir_option, drop_unset, only_run_flags, option
 from agent.cli.terminal import note, print_rows, print_text, wrap
 from agent.config import load_options, private_folder
 from agent.errors import UsageError
@@ -71,15 +71,13 @@ def _gigabytes(size: int) -> str:
 @models.command(name="pull")
 @click.argument("name", required=False, default="")
 @option("--sha256", "HEX", "SHA-256 of the file, if NAME is a URL.")
-@option("--allow-private", "HOST", "Allow access to this private address.", multiple=True)
-@option("--proxy", "URL", "Proxy for web requests.")
+@only_run_flags("--allow-private", "--proxy")
 @click.pass_obj
-def pull_model(data: Path, /, name: str, **flags: object) -> None:
+def pull_model(data: Path, /, name: str, sha256: str | None, **flags: Any) -> None:
     """Download the model NAME (`small`), or a .gguf file from its URL with --sha256."""
-    weights = find_weights(name, str(flags["sha256"] or ""))
-    private, proxy = flags["allow_private"], flags["proxy"]
-    assert isinstance(private, tuple), "the option may be repeated"
-    policy = EgressPolicy(allow_private=private, upstream_proxy=str(proxy) if proxy else None)
+    weights = find_weights(name, sha256 or "")
+    settings = load_options(drop_unset(flags), config=True)
+    policy = EgressPolicy(allow_private=settings.allow_private, upstream_proxy=settings.proxy)
     path = pull_with_progress(weights, private_folder(data), policy)
     print_text(f"local:{path}")
     note(

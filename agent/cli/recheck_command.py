@@ -10,6 +10,7 @@ import click
 
 from agent.cli.ask import run_to_end
 from agent.cli.flags import (
+    OUTPUT_FLAGS,
     given_settings,
     jobs_url_option,
     notify_option,
@@ -22,19 +23,16 @@ from agent.cli.flags import (
 from agent.cli.stores import open_jobs
 from agent.cli.terminal import note, print_error
 from agent.config import load_options
-from agent.errors import CHECK_FAILED, WebOutOfReach
+from agent.errors import CHECK_FAILED, NOT_VERIFIED, WebOutOfReach
 from agent.export.report_view import no_longer_supported_sentences
 from agent.journal.runs import Runs
 from agent.run.draft import SERVICES
-from agent.run.earlier_report import open_earlier
 from agent.run.outcome import EXIT_CODES
 from agent.run.recheck import recheck as recheck_report
+from agent.run.report_to_recheck import open_earlier
 
 if TYPE_CHECKING:
     from agent.types import Report
-
-_UNVERIFIED_EXIT_CODE = 4  # exit code, see docs/cli.md
-_OUTPUT_FLAGS = ("as_json", "as_events", "quiet", "verbose", "export")
 
 
 @click.command()
@@ -70,14 +68,14 @@ def recheck(
     )
     data = settings.data
     if watch:
-        kept = {name: value for name, value in flags.items() if name not in _OUTPUT_FLAGS}
+        kept = {name: value for name, value in flags.items() if name not in OUTPUT_FLAGS}
         return _watch(run, data, jobs_url, {"every": every, "notify": notify}, kept)
     reports: list[Report] = []
     start = partial(recheck_report, run, config=True)
     code = run_to_end(
         start, flags, data, required=settings.require_verified, on_report=reports.append
     )
-    if code not in (EXIT_CODES["answered"], _UNVERIFIED_EXIT_CODE):
+    if code not in (EXIT_CODES["answered"], NOT_VERIFIED):
         return code  # an interrupted or failed run keeps its own exit code
     for report in reports:
         if no_longer_supported_sentences(report):

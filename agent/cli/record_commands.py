@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent.cli.flags import blocks_option, data_dir_option, option, roots_option, switch
+from agent.cli.flags import (
+    blocks_option,
+    data_dir_option,
+    option,
+    roots_option,
+    setting_flag,
+    switch,
+)
 from agent.cli.render import print_report
 from agent.cli.terminal import plural, print_error, print_json, print_text
 from agent.errors import CHECK_FAILED
@@ -93,7 +100,7 @@ def verify(
 
 def _verify_proof(found: VerifiedProof, *, as_json: bool) -> int:
     """Verify a sentence proof, print the result, and return the exit code."""
-    from agent.export.run_record import to_the_minute  # noqa: PLC0415 - rarely needed
+    from agent.export.finished_run import to_the_minute  # noqa: PLC0415 - rarely needed
 
     flaws, proof = [f"{flaw.where}: {flaw.what}" for flaw in found.flaws], found.proof
     if as_json:
@@ -189,7 +196,7 @@ def _facts(side: ComparedRun) -> str:
 @click.command()
 @click.argument("run", default="last", metavar="RUN|FILE.zip")
 @option("--model", "NAME", "Run this model on the recorded pages.")
-@option("--base-url", "URL", "URL of an OpenAI-compatible endpoint.")
+@setting_flag("base_url")
 @switch("--live", "With --model, fetch unrecorded pages from the live web.")
 @switch(("--assert", "check"), "Exit with code 8 if the answer differs.")
 @switch(("--json", "as_json"), "Print the report as JSON.")

@@ -30,8 +30,8 @@ from agent.cli.terminal import print_error, print_json, print_rows, print_text
 from agent.config import load_options
 from agent.export import timestamps
 from agent.export.event_lines import event_lines
+from agent.export.finished_run import is_in_progress, report_of
 from agent.export.run_archive import open_run
-from agent.export.run_record import is_in_progress, report_of
 from agent.journal.events import read_events
 from agent.journal.runs import Runs
 from agent.journal.usage import total

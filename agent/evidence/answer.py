@@ -119,15 +119,8 @@ class SourceList:
             source = next((kept for kept in self._kept if is_duplicate(source, kept)), source)
         if source not in self:
             self._kept.append(source)
-            self._sources[source.url, source.sha256] = ReportSource(
-                n=len(self._sources) + 1,
-                url=source.url,
-                title=source.title,
-                fetched_at=source.fetched_at.isoformat(),
-                sha256=source.sha256,
-                via=source.via,
-                published=source.published,
-            )
+            number = len(self._sources) + 1
+            self._sources[source.url, source.sha256] = source.for_report(number)
         found = self._sources[source.url, source.sha256]
         if quote and quote not in found.quotes:
             found.quotes.append(quote)

@@ -250,7 +250,7 @@ compared with .119 for a constant.
 """
 FURTHER_ORIGIN_FACTOR = 0.5
 """Each additional independent origin halves the distance to 1."""
-CONTRADICTED_CAP = 0.35
+MAX_CONTRADICTED_CONFIDENCE = 0.35
 """Maximum confidence in an answer with a contradicted sentence."""
 
 FIT_COEFFICIENTS = (-5.13, 3.05, 0.66, 1.12, 0.56, -1.43)
@@ -292,13 +292,13 @@ def compute_confidence(
     contradicted = any(sentence.verdict is VerdictState.CONTRADICTED for sentence in sentences)
     if parts.answers is None and not contradicted:
         return None
-    value = ANSWERS_PROBABILITY[parts.answers] if parts.answers else CONTRADICTED_CAP
+    value = ANSWERS_PROBABILITY[parts.answers] if parts.answers else MAX_CONTRADICTED_CONFIDENCE
     if parts.answers != "no":
         value = 1 - (1 - value) * FURTHER_ORIGIN_FACTOR ** max(
             0, (parts.origins or parts.sites) - 1
         )
     value *= parts.supported * parts.agreement
-    return round(min(value, CONTRADICTED_CAP) if contradicted else value, 2)
+    return round(min(value, MAX_CONTRADICTED_CONFIDENCE) if contradicted else value, 2)
 
 
 def fit_features(fit: Fit) -> tuple[float, ...]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from agent.errors import ToolError
 from agent.evidence.page_state import shared, split_state
 from agent.evidence.passages import HEADING_SEPARATOR, PassageIndex, split_passages
+from agent.types import ReportSource
 from browser.net.url import normalize
 from browser.text.words import clean
 
@@ -68,6 +69,18 @@ class Source:
         if not self.shown_from:
             return self.passages
         return tuple(p for p in self.passages if p.start < self.shown_from)
+
+    def for_report(self, n: int) -> ReportSource:
+        """Return the source as it appears in a report, with its number there."""
+        return ReportSource(
+            n=n,
+            url=self.url,
+            title=self.title,
+            fetched_at=self.fetched_at.isoformat(),
+            sha256=self.sha256,
+            via=self.via,
+            published=self.published,
+        )
 
     def page_of(self, quote: str) -> int | None:
         """Return the number of the page on which a quote begins; None if there are no pages."""

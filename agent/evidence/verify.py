@@ -125,7 +125,7 @@ def with_judge(
         if judged.state is verdict.state:  # code found supporting words on the page
             return verdict
         reason = QUOTE_OFF_TOPIC if quotes else NOTHING_QUOTED
-        reason = reason.format(state=judged.state.value, words=_quoted(quotes))
+        reason = reason.format(state=judged.state.value, words=join_quotes(quotes))
         return replace(verdict, reason=f"{verdict.reason}; {reason}")
     quote, passage = max(found, key=lambda pair: len(pair[0]), default=("", None))
     final = replace(
@@ -154,18 +154,20 @@ def _check_judged_values(
     cells = [quantity for row in rows for quantity in cell_quantities(row)]
     unfounded = find_underived_values(values, [*judged.quotes, *(row.text for row in rows)], cells)
     if unfounded:
-        where = f"does not follow from {_quoted(judged.quotes)}"
+        where = f"does not follow from {join_quotes(judged.quotes)}"
         reason = f"{not_found(unfounded, CITED)}, and {where}"
         return replace(judged, state=VerdictState.UNDECIDED, reason=reason, missing=unfounded)
     if others := find_mismatched_numbers(claim, _sentences_of(found) or judged.quotes):
         reason = (
-            f"{_quoted(others)}: the quoted words have a different number: {_quoted(judged.quotes)}"
+            f"{join_quotes(others)}: the quoted words have a different number: "
+            f"{join_quotes(judged.quotes)}"
         )
         return replace(judged, state=VerdictState.UNDECIDED, reason=reason, missing=others)
     return replace(judged, missing=tuple(v for v in verdict.missing if not quantities(v)))
 
 
-def _quoted(quotes: Iterable[str]) -> str:
+def join_quotes(quotes: Iterable[str]) -> str:
+    """Put quotations in quotation marks, each on one line, joined by “and”."""
     return " and ".join(f"“{' '.join(quote.split())}”" for quote in quotes)
 
 

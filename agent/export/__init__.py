@@ -57,9 +57,9 @@ FORMATS = {
         "the report as a Word document; requires the `docx` extra",
         "Word, LibreOffice",
     ),
-    ".json": Format("run_record:render_report", Content.ANSWER, "the report as JSON"),
+    ".json": Format("finished_run:render_report", Content.ANSWER, "the report as JSON"),
     ".jsonl": Format(
-        "run_record:render_journal", Content.ANSWER, "the journal, one event per line"
+        "finished_run:render_journal", Content.ANSWER, "the journal, one event per line"
     ),
     ".csv": Format(
         "data_csv:render_csv",

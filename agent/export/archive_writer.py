@@ -11,9 +11,9 @@ import zipfile
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from agent.export.finished_run import FinishedRun
 from agent.export.report_html import render_html
 from agent.export.run_archive import DIGEST_CHARS, MANIFEST, digest
-from agent.export.run_record import FinishedRun
 from agent.export.web_archive import render_warc
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final
 
+from agent.export.finished_run import FinishedRun
 from agent.export.report_view import paged_quotes, shown_address
-from agent.export.run_record import FinishedRun
 from browser.net.url import host, registrable_domain
 from browser.search.zotero import citation_key
 from browser.text.words import clean, escaped, one_line

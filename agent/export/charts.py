@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from agent.evidence.facts import extract_facts
-from agent.export.report_view import nearest_quote
+from agent.export.report_view import CITATION_RE, nearest_quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,7 +35,6 @@ BLOCKS: Final = 24
 """Number of characters in the longest bar of a text chart."""
 # In pixels.
 _ROW_HEIGHT, _LABEL_WIDTH, _BAR_WIDTH, _CHART_WIDTH = 26, 220, 300, 640
-_MARKER = re.compile(r"\[(\d{1,3})\]")
 _MARKS = re.compile(r"\*\*|__|`")
 _RANK_HEADER = re.compile(r"#|no\.?|nr\.?|n°|№|rank|place|position|id", re.IGNORECASE)
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉"
@@ -151,7 +150,7 @@ MAX_CELL_WORDS: Final = 5
 
 def _bar(report: Report, label: str, value: float, shown: str, row: list[str]) -> Bar:
     text = " | ".join(row)
-    cited = tuple(dict.fromkeys(map(int, _MARKER.findall(text))))
+    cited = tuple(dict.fromkeys(map(int, CITATION_RE.findall(text))))
     words = _without_spaces_or_bars(text)
     sentence = next((s for s in report.sentences if _without_spaces_or_bars(s.text) in words), None)
     known = {source.n for source in report.sources}
@@ -166,11 +165,11 @@ def _bar(report: Report, label: str, value: float, shown: str, row: list[str]) -
 
 
 def _without_spaces_or_bars(text: str) -> str:
-    return re.sub(r"[\s|]+", "", _MARKER.sub("", text))
+    return re.sub(r"[\s|]+", "", CITATION_RE.sub("", text))
 
 
 def _plain(cell: str) -> str:
-    return " ".join(_MARKS.sub("", _MARKER.sub("", cell)).split())
+    return " ".join(_MARKS.sub("", CITATION_RE.sub("", cell)).split())
 
 
 def passage_of(report: Report, bar: Bar) -> str:

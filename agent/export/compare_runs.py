@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
+from agent.export.finished_run import FinishedRun
 from agent.export.report_view import annotated_answer, badge_kind
-from agent.export.run_record import FinishedRun
 from agent.types import has_error
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import io
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import UsageError
-from agent.export.run_record import FinishedRun
+from agent.export.finished_run import FinishedRun
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+from agent.export.finished_run import FinishedRun
 from agent.export.report_view import (
     faults,
     recheck_cells,
@@ -13,7 +14,6 @@ from agent.export.report_view import (
     shown_address,
     text_parts,
 )
-from agent.export.run_record import FinishedRun
 from agent.files import xml_text
 from browser.text.words import clean
 

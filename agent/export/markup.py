@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from agent.export.charts import charts_of, to_svg
 from agent.export.report_view import (
+    CITATION_RE,
     annotated_answer,
     closest_place,
     closest_title,
@@ -34,8 +35,7 @@ _TAGS = _INLINE | set(
 )
 _TITLE, _DEEPEST = 1, 6
 """Heading levels: the page title's, and the deepest in HTML."""
-_NUMBER = re.compile(r"\[(\d{1,3})\]")
-_MARKERS = re.compile(rf" \ue000(\d+)\ue001((?:\s*{_NUMBER.pattern})*)|{_NUMBER.pattern}")
+_MARKERS = re.compile(rf" \ue000(\d+)\ue001((?:\s*{CITATION_RE.pattern})*)|{CITATION_RE.pattern}")
 """Matches a sentence's number (between private-use characters) and its markers, or one marker."""
 
 
@@ -67,7 +67,7 @@ def answer_html(report: Report) -> Markup:
     known = {source.n for source in report.sources}
 
     def link(markers: str, text: str) -> str:
-        numbers = map(int, _NUMBER.findall(markers))
+        numbers = map(int, CITATION_RE.findall(markers))
         return "".join(cite(report, n, text) if n in known else f"[{n}]" for n in numbers)
 
     def complete(match: re.Match[str]) -> str:
@@ -81,7 +81,7 @@ def answer_html(report: Report) -> Markup:
         kind, _, note = sentence_note(sentence, report).partition(": ")
         if not note:
             return str(_flag(sentence, report))
-        linked = _NUMBER.sub(lambda match: link(match[0], ""), escape(note))
+        linked = CITATION_RE.sub(lambda match: link(match[0], ""), escape(note))
         return f' <span class="note"><b class="contradicted">{kind}</b>: {linked}</span>'
 
     # Markers are linked in the finished HTML: Markdown would read them as its own links.

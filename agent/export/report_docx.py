@@ -14,7 +14,7 @@ from agent.errors import requires_extra
 from agent.evidence.passages import is_table_rule, split_row
 from agent.export import report_view
 from agent.export.charts import charts_of, passage_of, to_blocks
-from agent.export.run_record import FinishedRun, to_the_minute
+from agent.export.finished_run import FinishedRun, to_the_minute
 from agent.files import xml_text
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def render_docx(folder: Path) -> bytes:
     document.add_paragraph(_text(f"{facts}. Asked {asked}. Run {report.run}."))
     written = io.BytesIO()
     document.save(written)
-    return _without_times(written)
+    return _reset_part_times(written)
 
 
 def _add_source(document: Any, source: ReportSource) -> None:
@@ -98,7 +98,7 @@ def _add_source(document: Any, source: ReportSource) -> None:
         _add_bookmark(quoted, f"quote-{source.n}-{number}")
 
 
-def _without_times(written: io.BytesIO) -> bytes:
+def _reset_part_times(written: io.BytesIO) -> bytes:
     """Repack a document without the timestamps of its parts."""
     out = io.BytesIO()
     with ZipFile(written) as parts, ZipFile(out, "w") as packed:

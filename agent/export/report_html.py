@@ -20,8 +20,8 @@ from markupsafe import Markup
 
 from agent.evidence.passages import is_table_rule
 from agent.export import report_view
+from agent.export.finished_run import FinishedRun, seconds_between, to_the_minute
 from agent.export.markup import answer_html, cite, inline
-from agent.export.run_record import FinishedRun, seconds_between, to_the_minute
 from agent.journal.events import MAIN
 from agent.types import format_usd
 from browser.text.words import clean

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from agent.export import report_view
-from agent.export.run_record import FinishedRun
+from agent.export.finished_run import FinishedRun
 from agent.types import format_usd
 from browser.text.words import clean
 

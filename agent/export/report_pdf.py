@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from playwright.async_api import PdfMargins
 
-_DEAD_PROXY = "http://127.0.0.1:9"
-"""A proxy that does not exist (port 9 is discard): the report must not load anything remote."""
 _MARGIN: PdfMargins = {"top": "18mm", "right": "16mm", "bottom": "18mm", "left": "16mm"}
 
 
@@ -29,10 +27,12 @@ def render_pdf(folder: Path) -> bytes:
 
 
 async def _print(page: str) -> bytes:
-    from browser.session.session import Browser  # noqa: PLC0415 - Playwright only where it is used
+    from browser.session.launch import DUMMY_PROXY  # noqa: PLC0415 - Playwright only where used
+    from browser.session.session import Browser  # noqa: PLC0415 - as above
 
     try:
-        async with Browser.launch(proxy=_DEAD_PROXY) as browser:
+        # without a proxy that answers, the report cannot load anything remote
+        async with Browser.launch(proxy=DUMMY_PROXY) as browser:
             tab = await browser.open("about:blank")
             await tab.page.set_content(page)
             return await tab.page.pdf(

@@ -198,8 +198,9 @@ def mark_sentences(report: Report) -> tuple[str, set[int]]:
 
 
 _PRIVATE_USE = str.maketrans("", "", "\ue000\ue001")
-_NUMBER = re.compile(r"\[(\d{1,3})\]")
-_MARKED = re.compile(r" \ue000(\d+)\ue001((?:\s*\[\d{1,3}\])*)")
+CITATION_RE = re.compile(r"\[(\d{1,3})\]")
+"""A citation of a source by number in a report."""
+_SENTENCE_MARK_RE = re.compile(r" \ue000(\d+)\ue001((?:\s*\[\d{1,3}\])*)")
 
 
 def nearest_quote(source: ReportSource, sentence: str) -> int:
@@ -235,7 +236,7 @@ def annotated_answer(report: Report) -> str:
 
     def annotate(match: re.Match[str]) -> str:
         note, text = notes[int(match[1])], report.sentences[int(match[1])].text
-        shown = _NUMBER.sub(
+        shown = CITATION_RE.sub(
             lambda n: f"[{marker(sources[int(n[1])], text)}]" if int(n[1]) in sources else n[0],
             match[2],
         )
@@ -246,7 +247,7 @@ def annotated_answer(report: Report) -> str:
         for number, (sentence, note) in enumerate(zip(report.sentences, notes, strict=True))
         if note and number not in found
     ]
-    return "\n\n".join(filter(None, (_MARKED.sub(annotate, markdown), "\n".join(lost))))
+    return "\n\n".join(filter(None, (_SENTENCE_MARK_RE.sub(annotate, markdown), "\n".join(lost))))
 
 
 def sentence_note(sentence: Sentence, report: Report) -> str:

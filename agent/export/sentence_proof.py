@@ -24,10 +24,10 @@ from agent.evidence.changes import supporting_quotes
 from agent.evidence.passages import split_passages, split_row
 from agent.evidence.verify import is_literal, verify_claim
 from agent.export.archive_writer import pack
+from agent.export.finished_run import FinishedRun
 from agent.export.report_html import excerpts, render_page
 from agent.export.report_view import source_note, verdict_label
 from agent.export.run_archive import MANIFEST, find_manifest_mismatches, is_sealed, unpack
-from agent.export.run_record import FinishedRun
 from agent.journal.integrity import RecordFlaw
 from agent.sealing import TimestampInvalid, check, load_timestamper
 from agent.types import ReportSource, Sentence, VerdictState

@@ -12,8 +12,8 @@ from pydantic import ValidationError
 
 from agent.errors import ArchiveDamaged, JournalError
 from agent.evidence.store import result_text
+from agent.export.finished_run import FinishedRun
 from agent.export.run_archive import find_manifest_mismatches, is_sealed, unpack
-from agent.export.run_record import FinishedRun
 from agent.export.timestamps import check_timestamps
 from agent.export.web_archive import is_warc_of
 from agent.journal.integrity import EventChain, RecordFlaw, check_blobs, check_chain

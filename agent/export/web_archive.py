@@ -22,7 +22,7 @@ from warcio.statusandheaders import StatusAndHeaders, StatusAndHeadersParserExce
 from warcio.warcwriter import WARCWriter
 
 from agent.evidence.store import result_text
-from agent.export.run_record import FinishedRun
+from agent.export.finished_run import FinishedRun
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

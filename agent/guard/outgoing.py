@@ -144,7 +144,7 @@ class Outgoing:
         is_checked = (
             self.provenance.private_for(SEARCH_SITE) and rest not in self._approved[SEARCH_SITE]
         )
-        if is_checked and (kind := self._owner(_decoded(rest))):
+        if is_checked and (kind := self._kind_of_owner(_decoded(rest))):
             why = f"it spells out a number or key from {_OWNER_NAMES[kind]}"
             return "", [*withheld, Withheld(rest, why)]
         if withheld and rest.count('"') % 2:
@@ -162,7 +162,7 @@ class Outgoing:
             _is_key(part) and not self._is_public(part) for part in _PART_SEPARATOR_RE.split(piece)
         ):
             return "it looks like a key"
-        if kind := self._owner(piece):
+        if kind := self._kind_of_owner(piece):
             return f"it is in {_OWNER_NAMES[kind]}"
         if kind := self._quoted_owner(" ".join([*kept, piece])):
             return f"it contains {_MIN_QUOTED_WORDS} consecutive words from {_OWNER_NAMES[kind]}"
@@ -180,7 +180,7 @@ class Outgoing:
         search = re.compile(pattern, re.IGNORECASE).search
         return any(map(search, self.provenance.texts_of(Kind.USER, Kind.WEB)))
 
-    def _owner(self, text: str) -> Kind | None:
+    def _kind_of_owner(self, text: str) -> Kind | None:
         """Return the owner of a number, key or e-mail address, ignoring punctuation and spaces.
 
         Returns None if it also occurs in public text.

@@ -55,7 +55,7 @@ _DOI = re.compile(r"^doi\.org/(10\.\d{4,9}/\S+)$")
 _ARXIV = re.compile(r"^arxiv\.org/(?:abs|pdf)/(\d{4}\.\d{4,5}(?:v\d+)?|[a-z-]+/\d{7})$")
 
 
-class Text(NamedTuple):
+class OriginText(NamedTuple):
     """Text that was read, its origin, and the site that showed it."""
 
     kind: Kind
@@ -109,7 +109,7 @@ class Provenance:
     named_hosts: frozenset[str] = frozenset()
     on_read: Callable[[Kind, str], object] = lambda _kind, _site: None
     read: set[tuple[Kind, str]] = field(default_factory=set)
-    texts: list[Text] = field(default_factory=list)
+    texts: list[OriginText] = field(default_factory=list)
     links: dict[str, SeenLink] = field(default_factory=dict)
     personal_links: set[str] = field(default_factory=set)
     read_others: bool = False
@@ -140,7 +140,7 @@ class Provenance:
                 self.on_read(origin, site)
         if not text:
             return
-        self.texts.append(Text(kind, site, text))
+        self.texts.append(OriginText(kind, site, text))
         if kind is Kind.WEB:
             self._public_chars += len(text)
             if self._public_chars > MAX_PUBLIC_CHARS:

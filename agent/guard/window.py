@@ -125,7 +125,7 @@ class Window:
         """Cut these observations, and append notes about them to the last one."""
         for index in steps:
             self._cut_message(index, _shorten_message(messages[index]))
-        text = js.well_formed(js.cut(notes, NOTES_UNITS))
+        text = js.cut_well_formed(notes, NOTES_UNITS)
         block = f"[Notes on the steps up to here, which were cut:\n{text}]"
         self._cut_message(steps[-1], f"{self._cut[steps[-1]]}\n{block}")
 
@@ -206,4 +206,4 @@ def _shorten_message(message: Message) -> str:
 
 def _beginning(text: str) -> str:
     """Cut `text` to its first words; half of a surrogate pair is dropped."""
-    return js.well_formed(js.cut(text, _KEPT_UNITS)) + _TRIMMED_MARK
+    return js.cut_well_formed(text, _KEPT_UNITS) + _TRIMMED_MARK

@@ -222,5 +222,5 @@ def json_flags(flags: Mapping[str, Any]) -> dict[str, Any]:
 
 def backoff(job: JobSpec) -> float:
     """Return the seconds to wait before a job's next attempt."""
-    rule = RetryRule(0, job.base_delay, MAX_DELAY_S, least=job.base_delay / 2)
+    rule = RetryRule(0, job.base_delay, MAX_DELAY_S, min_delay=job.base_delay / 2)
     return delay(rule, job.attempt)

@@ -94,7 +94,7 @@ _COMPARATIVES = frozenset(
     taller longer higher more most""".split()
 )
 _NO_STEMS: frozenset[str] = frozenset()
-_MAX_NOUN_WORDS, _MAX_NOUN_DISTANCE = 3, 6
+_MAX_NOUN_WORDS, _MAX_NOUN_DISTANCE = 3, 6  # words in it, and searched for it
 _QUOTED = re.compile(r"""["“„«]([^"“”„«»]{1,80})["”“»]""")
 
 

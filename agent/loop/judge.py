@@ -20,7 +20,7 @@ from agent.evidence.answer import check_answer
 from agent.evidence.disputes import Dispute, rival_passages
 from agent.evidence.literal import find_words, split_ellipses
 from agent.evidence.store import format_passage
-from agent.evidence.verify import counts
+from agent.evidence.verify import counts, join_quotes
 from agent.guard.model_client import ModelClient
 from agent.journal.events import JUDGE
 from agent.models.base import Task, takes
@@ -413,11 +413,11 @@ def read_verdicts(
                 if elsewhere:
                     state, remark = VerdictState.UNDECIDED, ""
                     reason = f"it is on another page, “{page.title or page.url}”: "
-                    reason += _quoted(elsewhere)
+                    reason += join_quotes(elsewhere)
                     break
 
         if state is not VerdictState.SUPPORTED:
-            reason = f"{reason}: {_quoted(quotes)}" if quotes else reason
+            reason = f"{reason}: {join_quotes(quotes)}" if quotes else reason
             reason = f"{reason} ({remark})" if remark else reason
         quote = max(quotes, key=len, default="")
         decided[_claim_key(claim, passages)] = Verdict(
@@ -474,10 +474,6 @@ def _quotation_request(
     if asks_answer:
         lines.append(prompt("judge-answer-missing"))
     return "\n\n".join(lines)
-
-
-def _quoted(quotes: Iterable[str]) -> str:
-    return " and ".join(f"“{' '.join(quote.split())}”" for quote in quotes)
 
 
 def _split_line(rest: str, texts: Sequence[str]) -> tuple[list[str], str]:

@@ -24,7 +24,7 @@ from agent.prompts import (
     GO_ON,
     NESTED,
     NUDGE,
-    PLAN_SPENT,
+    PLAN_STEPS_USED_UP,
     SEARCHES,
     UNREAD_RESULTS_NOTE,
     UNREADABLE_CALL_NOTE,
@@ -194,7 +194,7 @@ class Loop:
             parts.append(self._repetition_note(self.guard.check_calls(results)))
         if self.planned and self.budget.steps == self.planned + MAX_STEPS_BEYOND_PLAN:
             self.record("note", step, text="all planned steps are used up")
-            parts.append(PLAN_SPENT.format(steps=self.planned))
+            parts.append(PLAN_STEPS_USED_UP.format(steps=self.planned))
         text = "\n\n".join(part for part in parts if part)
         # Only the latest images are kept, since they show the current page.
         with_images = [result.images for result in results if result.images]

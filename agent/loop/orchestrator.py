@@ -182,7 +182,7 @@ class Orchestrator:
         wanted = self.effort.plans and planning.wants_plan(question)
         if not wanted or not takes(self.model, Task.PLAN):
             return ""
-        request = Message("user", f"Request: {_cut(question, QUESTION_UNITS)}")
+        request = Message("user", f"Request: {js.cut_well_formed(question, QUESTION_UNITS)}")
         return await self._ask_once(PLAN, prompt(PLAN), [request]) or ""
 
     def _add_plan(self, reply: str) -> None:
@@ -201,10 +201,11 @@ class Orchestrator:
         self.record("plan", PLAN, subtasks=[subtask.task for subtask in plan])
         results = await self._run_parallel(plan)
         steps = [
-            f"Step {number} ({subtask.task}): {_cut(result.text, RESULT_UNITS)}"
+            f"Step {number} ({subtask.task}): {js.cut_well_formed(result.text, RESULT_UNITS)}"
             for number, (subtask, result) in enumerate(zip(plan, results, strict=True), 1)
         ]
-        request = prompt(SYNTHESIS).replace("{question}", _cut(question, QUESTION_UNITS))
+        shown = js.cut_well_formed(question, QUESTION_UNITS)
+        request = prompt(SYNTHESIS).replace("{question}", shown)
         request = request.replace("{steps}", "\n\n".join(steps))
         messages = [*self.messages, Message("user", request)]
         reply = await self._ask_once(SYNTHESIS, self.system, messages, final=True)
@@ -293,10 +294,10 @@ class Orchestrator:
                 await running[number - 1]
             task = subtask.task
             if subtask.dependent:
-                results = [
-                    f"[Step {n + 1} result]: {_cut((await running[n]).text, RESULT_UNITS)}"
-                    for n in subtask.depends_on
-                ]
+                results = []
+                for n in subtask.depends_on:
+                    text = js.cut_well_formed((await running[n]).text, RESULT_UNITS)
+                    results.append(f"[Step {n + 1} result]: {text}")
                 task = "\n".join([task, "", "Context from previous steps:", *(results or [""])])
             async with slots:
                 return await self._run_part(task, places[number], budgets[number])
@@ -378,10 +379,6 @@ class Orchestrator:
         if self.guides and loop.guard:
             loop.guides = self.guides(self.system)
         return loop
-
-
-def _cut(text: str, units: int) -> str:
-    return js.well_formed(js.cut(text, units))
 
 
 def _first_limit(results: Sequence[LoopResult]) -> str | None:

@@ -60,7 +60,7 @@ class ResearchPlan:
         if len(sections) < MIN_SECTIONS:
             sections = []
         searches = () if sections else _lines(fields.get("searches"))
-        return cls(searches, tuple(sections), _line(fields.get("ask")))
+        return cls(searches, tuple(sections), _clean_line(fields.get("ask")))
 
     @classmethod
     def from_text(cls, text: str) -> ResearchPlan:
@@ -68,9 +68,9 @@ class ResearchPlan:
         searches, sections = list[str](), list[Section]()
         for line in filter(None, map(str.strip, text.splitlines())):
             heading, item = _HEADING_RE.fullmatch(line), _LIST_ITEM_RE.fullmatch(line)
-            words = _line(item[1] if item else line)
+            words = _clean_line(item[1] if item else line)
             if heading:
-                sections.append(Section(_line(heading[1])))
+                sections.append(Section(_clean_line(heading[1])))
             elif not sections:
                 searches.append(words)
             elif item:
@@ -158,16 +158,16 @@ def clarification(asked: str, answer: str) -> str:
 
 
 def _section(row: dict[str, Any]) -> Section:
-    heading, task = _line(row.get("heading")), _line(row.get("task"))
+    heading, task = _clean_line(row.get("heading")), _clean_line(row.get("task"))
     return Section(heading, task, searches=_lines(row.get("searches")))
 
 
 def _lines(value: Any) -> tuple[str, ...]:
     rows = value if isinstance(value, list) else []
-    return tuple(dict.fromkeys(filter(None, map(_line, rows))))[:MAX_SEARCHES]
+    return tuple(dict.fromkeys(filter(None, map(_clean_line, rows))))[:MAX_SEARCHES]
 
 
-def _line(value: Any) -> str:
+def _clean_line(value: Any) -> str:
     return inert(" ".join(value.split())[:MAX_LINE_CHARS]) if isinstance(value, str) else ""
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError
 
 from agent.errors import ResearchError
+from agent.export.finished_run import FinishedRun
 from agent.export.report_markdown import render_markdown
-from agent.export.run_record import FinishedRun
 from agent.journal.runs import Runs
 from agent.protocol.replies import inert
 

@@ -72,6 +72,7 @@ READ_TIMEOUT_SECONDS: Final = 600.0
 GRACE_SECONDS: Final = 1.0
 """Seconds that a server has to exit on its own, and again after SIGTERM."""
 CHUNK: Final = 65_536
+"""Bytes read at once from a server's output."""
 # The caller gets errors as ToolError; without a handler, the SDK would also print them.
 logging.getLogger("mcp").addHandler(logging.NullHandler())
 

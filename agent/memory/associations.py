@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 HALF_LIFE = 30 * 86_400.0  # seconds in which an unused link loses half its strength
 MIN_STRENGTH = 0.15  # weaker links are deleted
-REINFORCEMENT = 0.1
+REINFORCEMENT = 0.1  # added to a link's strength when its memories are used together
 MAX_STRENGTH = 0.9  # links do not become stronger than this
 MIN_FOLLOWED_STRENGTH = 0.3  # a search does not follow weaker links
 MAX_STARTS = 5  # number of top hits whose links are followed
@@ -38,7 +38,7 @@ COMPARED_MEMORIES = (
 )
 MAX_NEW_LINKS = 5  # maximum number of links of a new memory, as in the reference engine
 MIN_SIMILARITY = 0.5  # minimum share of the smaller memory's words that both contain
-MIN_SHARED = 0.25
+MIN_SHARED = 0.25  # minimum share of the shorter memory's words that both contain
 PASSED_SHARE = 0.6  # share of a hit's score that a full-strength link passes on
 _IDS: sa.BindParameter[int] = sa.bindparam("ids", expanding=True)
 _SELECT_LINKS_BY_IDS = (

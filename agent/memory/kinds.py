@@ -62,6 +62,7 @@ PAGE = "page"
 WEIGHTS = {OUTCOME: 1.0, FACT: 1.0, REMEMBERED: 1.0, ERROR: 0.9, "goal": 0.8, "observation": 0.6}
 """Search weights of kinds, as in the reference engine; what users save counts as much as facts."""
 OTHER_WEIGHT = 0.5
+"""The search weight of all other kinds."""
 
 DOMAIN, BODY, SOUL, HEART, EPISODIC, MIND = "domain", "body", "soul", "heart", "episodic", "mind"
 _CONTAINED = {

@@ -120,7 +120,7 @@ def _hit_line(hit: Hit, now: datetime) -> str:
 
 def transcript(turns: Sequence[Turn], units: int) -> str:
     """Format turns one per line, each cut to `units` UTF-16 units."""
-    return "\n".join(f"[{turn.role}] {js.well_formed(js.cut(turn.text, units))}" for turn in turns)
+    return "\n".join(f"[{turn.role}] {js.cut_well_formed(turn.text, units)}" for turn in turns)
 
 
 def _delimited(value: Any) -> Any:
@@ -136,7 +136,7 @@ def _page(page: PageContext | None) -> str:
     if page.selection:
         lines += f"[Selected text: {inert(js.well_formed(page.selection))}]\n"
     if page.visible_text:
-        shown = js.well_formed(js.cut(page.visible_text, PAGE_UNITS))
+        shown = js.cut_well_formed(page.visible_text, PAGE_UNITS)
         lines += f"[Page content: {inert(shown)}]\n"
     return lines
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from agent.errors import UsageError
+from agent.journal.events import GENESIS
 from agent.memory.database import seals, stamps
 from agent.sealing import TimestampInvalid, check, is_opentimestamps_proof, load_timestamper
 from browser.text.words import words
@@ -43,7 +44,6 @@ _WORDS = {
         "chose configured decided disabled enabled migrated replaced switched upgraded".split()
     ),
 }
-GENESIS = "0" * 64
 """The hash that precedes the first entry."""
 
 

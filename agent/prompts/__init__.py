@@ -30,7 +30,7 @@ UNREAD_RESULTS_NOTE = (
     "other words before you give up.]"
 )
 """Sent once, if the model gives up after searching without reading."""
-PLAN_SPENT = (
+PLAN_STEPS_USED_UP = (
     "[Note: the plan was for {steps} rounds, and you have used two more. Answer now from what you "
     "have read; look for something else only if there is no answer without it.]"
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from agent.errors import NeedsUser, Offline, WebOutOfReach, error_class, error_text
+from agent.errors import NOT_VERIFIED, NeedsUser, Offline, WebOutOfReach, error_class, error_text
 from agent.evidence.answer import CheckedAnswer, SourceList, check_answer
 from agent.evidence.confidence import MIN_EXTRACTIVE_CONFIDENCE, assess_answer
 from agent.evidence.disputes import Dispute
@@ -407,7 +407,7 @@ def exit_code(report: Report, *, require_verified: bool = False) -> int:
     if report.status == "failed" and report.error is not None:
         return error_class(report.error.type).exit_code
     if report.status == "answered" and require_verified and report.standing != "supported":
-        return 4
+        return NOT_VERIFIED
     return EXIT_CODES[report.status]
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agent.evidence.store import Source
-    from agent.run.earlier_report import EarlierReport
+    from agent.run.report_to_recheck import EarlierReport
     from agent.tools.context import ToolContext, Web
     from agent.types import Passage
 

@@ -19,8 +19,8 @@ from agent.journal.events import JUDGE
 from agent.journal.runs import Runs
 from agent.loop.judge import ClaimJudge
 from agent.run.draft import service_addresses
-from agent.run.earlier_report import open_earlier, quoted_pages
 from agent.run.pages_again import read_again, search_for_lost_quotes
+from agent.run.report_to_recheck import open_earlier, quoted_pages
 from agent.run.research import Run, run_question
 from agent.run.services import Inputs
 from agent.run.web import open_web
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from agent.config import Flags
     from agent.evidence.store import Source
     from agent.journal.events import Event
-    from agent.run.earlier_report import EarlierReport
     from agent.run.models import ResolvedModel
     from agent.run.pages_again import RereadPage
+    from agent.run.report_to_recheck import EarlierReport
     from agent.run.services import RunServices
     from agent.types import CheckState, Passage, Sentence
 
@@ -250,17 +250,17 @@ class Recheck(Run):
             source = self._pages[then.n].source if then.n in self._pages else None
             if source is not None and source.n not in numbers:
                 numbers[source.n] = then.n
-                report.sources.append(_report_source(then.n, source))
+                report.sources.append(source.for_report(then.n))
             elif source is None and (kept := self._copy_saved_source(then)) is not None:
                 report.sources.append(then.model_copy(update={"sha256": kept.sha256}))
             elif source is not None:
-                report.sources.append(_report_source(then.n, source))
+                report.sources.append(source.for_report(then.n))
         by_number = {source.n: source for source in report.sources}
         for _, row in checked:
             source = services.evidence.source(row.source or 0)
             if source is not None and source.n not in numbers:  # the page that the words moved to
                 numbers[source.n] = max([*by_number, *(s.n for s in earlier.sources)]) + 1
-                by_number[numbers[source.n]] = _report_source(numbers[source.n], source)
+                by_number[numbers[source.n]] = source.for_report(numbers[source.n])
                 report.sources.append(by_number[numbers[source.n]])
             row.source = numbers.get(row.source or 0)
             quoted = by_number.get(row.source or 0)
@@ -285,18 +285,6 @@ class Recheck(Run):
         """Copy a source as saved by the earlier run."""
         page = self._earlier.saved_page(then)
         return register_source(self._services.context, page) if page else None
-
-
-def _report_source(n: int, source: Source) -> ReportSource:
-    return ReportSource(
-        n=n,
-        url=source.url,
-        title=source.title,
-        fetched_at=source.fetched_at.isoformat(),
-        sha256=source.sha256,
-        via=source.via,
-        published=source.published,
-    )
 
 
 def _with_current_verdict(

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import time
 import uuid
 from collections.abc import AsyncIterator
@@ -24,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agent.errors import InternalError, NotFound, UsageError, error_class
 from agent.export.event_lines import event_lines
-from agent.export.report_view import text_parts
+from agent.export.report_view import CITATION_RE, text_parts
 from agent.journal.events import read_event
 from agent.memory.memory_types import Turn
 from agent.options import APP
@@ -41,7 +40,6 @@ MODELS: Final[dict[str, dict[str, Any]]] = {
 """The model names that clients can use, each with its settings."""
 SAVE_POLL_SECONDS: Final = 0.02
 """Seconds between checks for the report on disk, after its event was written."""
-_CITATION_RE: Final = re.compile(r"\[(\d{1,3})\]")
 _SOURCES_HEADING: Final = "\n\nSources:\n"
 
 
@@ -186,7 +184,7 @@ def _annotations(report: Report, content: str) -> list[dict[str, Any]]:
                 "title": source.title,
             },
         }
-        for match in _CITATION_RE.finditer(text)
+        for match in CITATION_RE.finditer(text)
         if (source := sources.get(int(match[1])))
     ]
 

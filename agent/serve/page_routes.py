@@ -22,9 +22,9 @@ from agent.config import dump_options
 from agent.errors import NotFound, UsageError
 from agent.export import FORMATS, Content
 from agent.export.compare_runs import compare
+from agent.export.finished_run import FinishedRun, report_of, to_the_minute
 from agent.export.report_html import report_body
 from agent.export.report_view import VERDICT_LABELS, parameter_text
-from agent.export.run_record import FinishedRun, report_of, to_the_minute
 from agent.journal.runs import RunFolder
 from agent.models.providers import EXTRACTIVE, LOCAL, PROVIDERS, default_model
 from agent.serve.job_routes import list_jobs, list_monitors, list_schedules

@@ -16,7 +16,7 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from agent.errors import NotFound, ResearchError, UsageError
 from agent.export import FORMATS, writer
 from agent.export.compare_runs import compare
-from agent.export.run_record import is_in_progress, report_of
+from agent.export.finished_run import is_in_progress, report_of
 from agent.notify.notice import Attachment
 from agent.serve.run_manager import ActiveRun
 from agent.serve.schemas import (

@@ -19,7 +19,7 @@ from browser.text.words import clean
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent.export.run_record import FinishedRun
+    from agent.export.finished_run import FinishedRun
     from agent.types import ReportSource
 
 POLICY: Final = (

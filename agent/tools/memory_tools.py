@@ -193,7 +193,7 @@ def _score_by_embeddings(
 
 
 def _cut(text: str) -> str:
-    return js.well_formed(js.cut(text, _MAX_VALUE_UNITS))
+    return js.cut_well_formed(text, _MAX_VALUE_UNITS)
 
 
 def _hit_rows(hits: Sequence[Hit]) -> list[dict[str, Any]]:

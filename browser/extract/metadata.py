@@ -184,7 +184,7 @@ def declared_body(nodes: Sequence[Node]) -> str:
 def _declared_lines(root: etree._Element, nodes: Sequence[Node]) -> tuple[str, ...]:
     """Return the ingredients and steps of recipes, from JSON-LD and microdata."""
     values: list[Any] = [node.get(key) for node in nodes for key in _LINE_PROPERTIES]
-    found = [text_content(element) for element in _find_lines(root)]
+    found = [element.get("content") or text_content(element) for element in _find_lines(root)]
     while values:
         value = values.pop()
         if isinstance(value, list):

@@ -34,7 +34,7 @@ _TIMEOUT_S = 10.0
 _STAGGER_S = 0.25
 _CONNECT_TIMEOUT_S = 10.0
 # Bytes buffered from a stream before its sender has to wait.
-STREAM_LIMIT = 256 * 1024
+MAX_STREAM_BUFFER_BYTES = 256 * 1024
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -85,7 +85,7 @@ async def dial(addresses: Sequence[Address], port: int) -> Streams:
             sock = await _connect_to_fastest(addresses, port)
     except TimeoutError as error:
         raise ConnectFailed(f"no response from port {port} of {addresses[0]}") from error
-    return await asyncio.open_connection(sock=sock, limit=STREAM_LIMIT)
+    return await asyncio.open_connection(sock=sock, limit=MAX_STREAM_BUFFER_BYTES)
 
 
 async def _connect_to_fastest(addresses: Sequence[Address], port: int) -> socket.socket:

@@ -20,7 +20,7 @@ import struct
 import sys
 from typing import TYPE_CHECKING, Self
 
-from browser.net.dial import STREAM_LIMIT, SystemResolver
+from browser.net.dial import MAX_STREAM_BUFFER_BYTES, SystemResolver
 from browser.net.guard import EgressPolicy, Guard
 from browser.net.proxy import Connector, ProxyConnection
 
@@ -63,7 +63,7 @@ class Egress:
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(
-            self._serve, "127.0.0.1", 0, limit=STREAM_LIMIT, backlog=512
+            self._serve, "127.0.0.1", 0, limit=MAX_STREAM_BUFFER_BYTES, backlog=512
         )
         self.guard.own_port = self.port
         return self
@@ -112,7 +112,7 @@ _HEADER = struct.Struct("=IHHII")  # length, type, flags, sequence, port
 _INET_REQUEST = struct.Struct("=BBBBI")  # family, protocol, extensions, padding, states
 _SOCKET_ID = struct.Struct("!HH4s12x4s12xI8s")  # ports, addresses, interface, cookie
 _UID_OFFSET = _HEADER.size + 4 + _SOCKET_ID.size + 12  # after state, id and three counters
-_ANY_STATE = 0xFFFF_FFFF
+_ALL_TCP_STATES = 0xFFFF_FFFF
 _NO_COOKIE = b"\xff" * 8
 _LOOPBACK = socket.inet_aton("127.0.0.1")
 _ROOT_UID = 0
@@ -129,7 +129,7 @@ def _is_of_other_user(peer_port: int, own_port: int) -> bool:
     family = getattr(socket, "AF_NETLINK", None)
     if sys.platform == "win32" or family is None:
         return False
-    body = _INET_REQUEST.pack(socket.AF_INET, socket.IPPROTO_TCP, 0, 0, _ANY_STATE)
+    body = _INET_REQUEST.pack(socket.AF_INET, socket.IPPROTO_TCP, 0, 0, _ALL_TCP_STATES)
     body += _SOCKET_ID.pack(peer_port, own_port, _LOOPBACK, _LOOPBACK, 0, _NO_COOKIE)
     head = _HEADER.pack(_HEADER.size + len(body), _SOCK_DIAG_BY_FAMILY, _REQUEST, 1, 0)
     try:

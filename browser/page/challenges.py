@@ -26,7 +26,7 @@ async def find(driver: PageDriver) -> Challenge | None:
     return found[1] if found else None
 
 
-async def answer(driver: PageDriver, token: str) -> str:
+async def insert_token(driver: PageDriver, token: str) -> str:
     """Insert a token into the page's captcha; see `Tab.answer_challenge`."""
     driver.check_alive()
     async with within(ACT_SECONDS, "answer the captcha"):

@@ -43,12 +43,12 @@ WHOLE_PAGE_SECONDS = 30.0  # for looking at all of a very large page
 LOOK_SECONDS = 6.0  # the walk stops after 2.5; after 6, a page with an endless script is abandoned
 EMPTY_WAIT_SHARE = 0.5  # of a look's time, for waiting while a page is empty or loading
 WALK_SHARE = 0.5  # of a look's time, for walking the page
-ACT_SECONDS = 10.0
+ACT_SECONDS = 10.0  # for an action, and for the page to settle after it
 ACT_RESERVE_SECONDS = 3.0  # of ACT_SECONDS, reserved for the page to settle once more
 RERENDER_SECONDS = 4.0  # of ACT_SECONDS, for retries on a page that keeps re-rendering
-OPEN_SECONDS = 20.0
+OPEN_SECONDS = 20.0  # for opening a page and the first look at it
 LOAD_SHARE = 0.7  # of the time for opening a page; the first look gets the rest
-DIALOG_SHOWN_CHARS = 200
+DIALOG_SHOWN_CHARS = 200  # of a dialog's message
 FLASHED = "changed and changed back in the meantime"
 # Substrings of frame addresses, for consent platforms that show their dialog in a frame.
 _CONSENT_FRAMES = (

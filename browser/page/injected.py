@@ -31,7 +31,7 @@ LIBRARY_FILES = (
 ).split()
 """The files in `js/`, in the order of their dependencies."""
 
-CONTEXT_LIMIT = 100_000  # maximum length of a page's visible text or selection, in characters
+MAX_CONTEXT_CHARS = 100_000  # maximum length of a page's visible text or selection, in characters
 _NAME = f"u{secrets.token_hex(8)}"
 _LATE_SYMBOL = f"Symbol.for('{_NAME}')"
 _MISSING = "urchin-library-missing"
@@ -53,7 +53,7 @@ that its constant is global: scripts can use it if they know the name, but canno
 
 # For the user's own tabs: the definitions alone install no hooks and leave no trace.
 CONTEXT_EXPRESSION = (
-    f"(() => {{ {_DEFINITIONS}\nreturn asJSON(context({{ limit: {CONTEXT_LIMIT} }})); }})()"
+    f"(() => {{ {_DEFINITIONS}\nreturn asJSON(context({{ limit: {MAX_CONTEXT_CHARS} }})); }})()"
 )
 SUSPECTS_EXPRESSION = f"(() => {{ {_DEFINITIONS}\nreturn suspects(true); }})()"
 

@@ -25,10 +25,10 @@ REF_PATTERN = re.compile(r"\[((?:f\d+)?e\d+)\b")
 _REF_AFTER_OF_RE = re.compile(r"(?<= of )(?:f\d+)?e\d+(?=:)")
 OPTIONS_SHOWN = 12  # per select; further options are put on separate lines
 OPTIONS_PER_LINE = 40  # in an expanded list
-OPTION_SHOWN_CHARS = 40
+OPTION_SHOWN_CHARS = 40  # of an option's text
 NAME_SHOWN_CHARS = 160  # of a control's name
-FRAME_NAME_SHOWN_CHARS = 60
-LINK_TARGET_SHOWN_CHARS = 60
+FRAME_NAME_SHOWN_CHARS = 60  # of a frame's name or address
+LINK_TARGET_SHOWN_CHARS = 60  # of a link's address, enough to tell links apart
 VALUE_SHOWN_CHARS = 200  # of a field's value; its ref shows the rest
 VALUE_HEAD_CHARS, VALUE_TAIL_CHARS = 100, 40  # both ends of a longer value
 VALUE_CHARS_PER_LINE = 800  # in an expanded value

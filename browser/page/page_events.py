@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from browser.types import SavedFile
 
 SETTLE_SECONDS = 2.5  # after this time, the page is looked at even if it has not settled
-NAVIGATION_SECONDS = 12.0
+NAVIGATION_SECONDS = 12.0  # for a navigation that an action started to show its page
 _POLL_SECONDS = 0.02  # between checks of the page's state while requests are open
 # Types of requests to wait for; images and fonts do not change a snapshot.
 _AWAITED_TYPES = frozenset({"document", "xhr", "fetch", "script", "stylesheet"})

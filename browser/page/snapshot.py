@@ -392,7 +392,7 @@ def format_lines(lines: Sequence[PageLine]) -> str:
 _LONG_LINE = 120  # characters; for longer lines, only the changed parts are shown
 _SEGMENTS = re.compile(r"\[[^\[\]]*\]|[^\s\[]+\s*|\s+|\[")  # controls, words, spaces
 _MAX_REMOVED_LINES = 3  # shown for each run of consecutive removed lines
-_REMOVED_CHARS, _ABOVE_CHARS = 80, 60
+_REMOVED_CHARS, _ABOVE_CHARS = 80, 60  # shown of a removed line; of a line above
 
 
 def describe_changes(before: View | None, after: View, query: str | None) -> str:

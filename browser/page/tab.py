@@ -180,7 +180,7 @@ class Tab:
     async def context(self) -> PageContext:
         """Return URL, title, selection, focus and visible text."""
         async with self.driver.reading("read the page"):
-            limit = {"limit": injected.CONTEXT_LIMIT}
+            limit = {"limit": injected.MAX_CONTEXT_CHARS}
             return content.page_context(await injected.call(self.page.main_frame, "context", limit))
 
     async def html(self) -> str:
@@ -307,7 +307,7 @@ class Tab:
         Returns how it was inserted: `callback`, `submitted`, `filled` (the page's button must still
         be clicked), or "" if the captcha no longer exists.
         """
-        return await challenges.answer(self.driver, token)
+        return await challenges.insert_token(self.driver, token)
 
     async def click(
         self, ref: str, *, dialog: str | None = None, **options: Unpack[ClickOptions]

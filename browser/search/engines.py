@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from browser.errors import SearchError
 from browser.plugins import IN_EXTRAS, extras_hint, load_plugin, plugins
-from browser.search.json_engines import JSON_PROVIDERS, Declared
+from browser.search.json_engines import JSON_PROVIDERS, DeclaredJsonEngine
 from browser.search.provider import decode
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def build_providers(
         if name == "corpus" and corpus is not None:
             return corpus
         if declaration := declarations.get(name):
-            kind = _html_engines().DeclaredPage if declaration.item else Declared
+            kind = _html_engines().DeclaredPage if declaration.item else DeclaredJsonEngine
             source: SearchSource = kind(declaration, url=url, key=key)
             return source
         plain = name.removesuffix(_BROWSER_SUFFIX)

@@ -273,7 +273,7 @@ class Crossref(JsonProvider):
         return replace(found, snippet=found.snippet or cited.strip(", "), published=written)
 
 
-class Declared(DeclaredProvider, JsonProvider):
+class DeclaredJsonEngine(DeclaredProvider, JsonProvider):
     """A declared engine that returns JSON."""
 
 

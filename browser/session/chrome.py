@@ -96,9 +96,9 @@ def uses_sandbox() -> bool:
     return not root and not os.environ.get("RESEARCH_NO_SANDBOX")
 
 
-START_SECONDS = 20.0
+START_SECONDS = 20.0  # for Chrome to start and write its port file
 POLL_SECONDS = 0.03  # between checks for the port file
-STOP_SECONDS = 5.0
+STOP_SECONDS = 5.0  # for Chrome to close when asked
 _PORT_FILE = "DevToolsActivePort"
 _LOCK_FILES = ("SingletonLock", "lockfile")  # Linux and macOS; Windows
 _DETACHED_FLAGS = 0x00000008 | 0x00000200  # DETACHED_PROCESS, CREATE_NEW_PROCESS_GROUP

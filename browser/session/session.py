@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 MAX_TABS = 5  # any further tabs that pages open are closed
 TITLE_SECONDS = 1.0  # a busy tab does not answer
 ALIVE_SECONDS = 1.0  # an answer takes 1 ms; a browser that takes longer is frozen or has ended
-NEW_TAB_SECONDS = 5.0
-CLOSE_SECONDS = 1.5
-STATE_SECONDS = 10.0
-CONNECT_SECONDS = 10.0
-LEAVE_SECONDS = 2.0
+NEW_TAB_SECONDS = 5.0  # for opening a tab; a browser that takes longer counts as frozen
+CLOSE_SECONDS = 1.5  # for closing a tab, which its page may delay
+SAVE_STATE_TIMEOUT_S = 10.0  # for reading the cookies and storage of all sites
+CONNECT_SECONDS = 10.0  # for attaching to a browser, which reports all of its tabs first
+LEAVE_SECONDS = 2.0  # for detaching from a browser, which may no longer answer
 
 
 class Browser:
@@ -185,7 +185,7 @@ class Browser:
 
     async def storage_state(self) -> StorageState:
         """Return all sites' cookies and storage, including databases; both are secrets."""
-        async with within(STATE_SECONDS, "read the browser's storage"):
+        async with within(SAVE_STATE_TIMEOUT_S, "read the browser's storage"):
             return dict(await self._context().storage_state(indexed_db=True))
 
     async def visible_page(self) -> tuple[PageContext, str] | None:

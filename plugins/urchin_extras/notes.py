@@ -6,6 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+from agent.export.finished_run import FinishedRun
 from agent.export.report_view import (
     annotated_answer,
     closest_lines,
@@ -14,7 +15,6 @@ from agent.export.report_view import (
     other_unsupported,
     verdict_label,
 )
-from agent.export.run_record import FinishedRun
 from browser.text.words import clean
 
 if TYPE_CHECKING:

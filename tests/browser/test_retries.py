@@ -73,7 +73,9 @@ async def test_unbounded_rule_retries_until_success(waits):
 
 
 def test_delay_respects_minimum():
-    assert all(1.0 <= delay(RetryRule(0, 2.0, 60.0, least=1.0), n) <= 60.0 for n in range(1, 12))
+    assert all(
+        1.0 <= delay(RetryRule(0, 2.0, 60.0, min_delay=1.0), n) <= 60.0 for n in range(1, 12)
+    )
 
 
 def test_no_answer_is_a_fetch_error_but_not_connect_failed():

@@ -83,6 +83,8 @@ def test_resume_does_not_ask_user_again(at_a_terminal, asking, web, run):
         "When was it lit?", "--model", asking, *web, "--max-steps", "1", typed=["Hesk Light"]
     )
     assert code == 5
+    refused = run("resume", "last", "--max-steps", "0")
+    assert (refused.returncode, "max-steps" in refused.stderr) == (2, True)
     resumed = run("resume", "last", "--max-steps", "6")
     assert "1 November 1829. [1]" in resumed.stdout, resumed.stderr
 

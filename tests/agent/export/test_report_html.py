@@ -9,9 +9,9 @@ import re
 import pytest
 from axe_playwright_python.async_playwright import Axe
 
+from agent.export.finished_run import FinishedRun
 from agent.export.markup import inline, prose
 from agent.export.report_html import report_body, step_title
-from agent.export.run_record import FinishedRun
 from agent.journal.events import read_events
 
 WIDTHS = (390, 1280)

@@ -123,15 +123,19 @@ def test_json_ld_recipe_lines_are_kept_outside_main_block() -> None:
         "<table><tr><td>2</td><td>bay leaves</td></tr><tr><td>3 dl</td><td>ale</td></tr></table>"
     )
     data = (
-        '{"@type": "Recipe", "recipeIngredient": ["200 g rye flour", "2 bay leaves", "3 dl ale"],'
+        '{"@type": "Recipe", "recipeIngredient": ["200 g rye flour", "2 bay leaves", "3 dl ale",'
+        ' "4 blue carrots", "5 old turnips", "6 leeks, cut"],'
         ' "recipeInstructions": [{"@type": "HowToStep", "text": "Stir."}]}'
     )
     page = (
         f"{ARTICLE}<script type='application/ld+json'>{data}</script><div><h1>Stew</h1>"
         f"{paragraphs()}</div><div><h3>You need</h3>{rows}<p itemprop='recipeIngredient'>1 tsp salt"
         f"</p>{table}</div><div><p>Stir.</p></div><div>{teasers()}</div>"
+        "<aside><b>Serves two</b><ul><li>4 blue carrots</li><li>5 old turnips</li><li>6 leeks, cut"
+        "</li><li>Newsletter</li></ul></aside>"
     )
     text = extract(page, URL).text
+    assert "Newsletter" not in text
     lines = (
         "### You need",
         "200 g rye flour",
@@ -139,6 +143,7 @@ def test_json_ld_recipe_lines_are_kept_outside_main_block() -> None:
         "2 | bay leaves",
         "3 dl | ale",
         "Stir.",
+        "- 4 blue carrots\n- 5 old turnips\n- 6 leeks, cut",
     )
     assert [line for line in (*PROSE, *lines) if line not in text] == []
     assert not any(line in text for _, line in TEASERS)
@@ -152,3 +157,14 @@ def test_code_in_separate_manual_section_is_kept() -> None:
         f"<section><h2>Examples</h2>{code}</section></div>"
     )
     assert extract(page, URL).text.endswith("## Examples\n\n$ borg diff a b\n$ mkdir x\nadded")
+
+
+def test_prose_in_separate_boxes_of_service_page_is_kept() -> None:
+    boxes = "".join(
+        f"<div><section><div><h2>Part {n}</h2><p>{text}</p></div></section></div>"
+        for n, text in enumerate(PROSE)
+    )
+    slides = [f"{text} We are open day and night." for _, text in TEASERS]
+    items = "".join(f"<li>{text}</li>" for text in slides)
+    text = extract(f"<h1>Harbour works</h1>{boxes}<div>{items}</div>", URL).text
+    assert [line for line in (*PROSE, *slides) if line not in text] == []

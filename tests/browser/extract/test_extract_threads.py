@@ -205,7 +205,11 @@ RANKING = "<article class=Box-row><h2><a href=/o/r{0}>owner / repo{0}</a></h2><p
 )  # fmt: skip
 def test_listing_entries_are_complete_and_separate(page: str, wanted: str) -> None:
     frame = "<footer>Delivery is free. All prices include tax. We are in Dorset every day.</footer>"
-    document = extract(f"<h1>All of them</h1>{page}{frame}", "https://example.org/all")
+    links = "".join(f"<li><a href=/f{n}>Colour {n}</a></li>" for n in range(3))
+    filters = f"<div><ul>{links}<li>Brass (2)</li></ul></div>"
+    document = extract(f"<h1>All of them</h1>{filters}{page}{frame}", "https://example.org/all")
+    assert "Colour" not in document.text
+    assert "Brass" not in document.text
     assert wanted in document.text
     assert "Dorset" not in document.text
     assert document.text.index(" 1") < document.text.index(" 8")

@@ -9,7 +9,7 @@ import pytest
 from browser.errors import SearchError
 from browser.search.declared import Declaration
 from browser.search.engines import load
-from browser.search.json_engines import Declared
+from browser.search.json_engines import DeclaredJsonEngine
 from browser.types import Outcome, SearchQuery
 
 PLAIN = SearchQuery("tides")
@@ -43,7 +43,7 @@ def test_wikipedia_uses_query_language() -> None:
 
 def test_custom_engine_is_declared_in_one_line() -> None:
     line = "https://s.example/api?q={query}#rows=hits&url=u&header=X-Key: {key}"
-    mine = Declared(Declaration.parse("mine", line), key="k")
+    mine = DeclaredJsonEngine(Declaration.parse("mine", line), key="k")
     request = mine.request(replace(PLAIN, text="high & low"))
     assert request.url == "https://s.example/api?q=high%20%26%20low"
     assert request.headers == {"X-Key": "k"}

@@ -12,8 +12,8 @@ from pydantic import ValidationError
 from agent.config import load_options
 from agent.errors import UsageError
 from agent.evidence.changes import supporting_quotes
+from agent.export.finished_run import FinishedRun
 from agent.export.run_archive import is_archive, open_run
-from agent.export.run_record import FinishedRun
 from agent.run.record import RunRecord
 from agent.run.settings import local_files
 from agent.types import Report, VerdictState
