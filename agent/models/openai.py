@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import openai
 from openai import AsyncOpenAI, AsyncStream
-from openai.types.chat import ChatCompletion, ChatCompletionChunk, ChatCompletionMessage
+from openai.types.chat import ChatCompletion, ChatCompletionMessage
 
 from agent.errors import UsageError
 from agent.models.base import Usage
@@ -102,15 +102,7 @@ class OpenAIModel(ChatCompletionsModel):
                     f"{self.endpoint.base_url} lists no models", hint="Choose a model with --model."
                 )
             self._model = listed.data[0].id
-        # Not `chat.completions.create`: its parameters are the body's fields, and it first looks
-        # up the type of each field of each message, which takes longer than sending them.
-        return await self._client.post(
-            "/chat/completions",
-            body={"model": self._model, **form},
-            cast_to=ChatCompletion,
-            stream=form.get("stream", False),
-            stream_cls=AsyncStream[ChatCompletionChunk],
-        )
+        return await self._client.chat.completions.create(model=self._model, **form)
 
 
 def read_completion(completion: Any) -> Completion:
