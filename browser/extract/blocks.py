@@ -51,6 +51,13 @@ _KIND_BY_TAG = {
     **dict.fromkeys(_HEADINGS, "heading"), "li": "item", "pre": "code", "blockquote": "quote",
     "figcaption": "caption", "dt": "term", "dd": "detail", "listing": "code",
 }  # fmt: skip
+# Forum software also builds quotes from other elements.
+_QUOTE_TAGS = frozenset(("div", "td", "table", "fieldset", "section", "dl"))
+_QUOTE_CLASS = re.compile(
+    r"(?:\w+[-_])?(?:block)?quote[-_]?"
+    r"(?:top|main|title|head|header|content|body|text|box|block|container|wrap|wrapper)?",
+    re.IGNORECASE,
+)
 _DATA_KINDS = frozenset("item item-rest term detail table code".split())
 _REFERENCE = re.compile(
     r"\s*(?:[\[(]?\s*(?:\d{1,3}|[a-z]|[*†‡§]+)\s*[\])]?[,\s]*)+|\s*\[[^\]]{1,24}\]\s*"
@@ -353,8 +360,8 @@ class _Walker:
                 self._append(Block("table", text, table_markdown(table), node, table=table))
             self._regions.leave(node)
             return False
-        if tag in _KIND_BY_TAG:
-            self._kinds.append((_KIND_BY_TAG[tag], node))
+        if kind := _KIND_BY_TAG.get(tag) or ("quote" if _is_quote(node) else ""):
+            self._kinds.append((kind, node))
         if tag == "details":
             self._folds.append(node.get("open") is None or self._folds[-1])
         elif tag == "summary":  # visible if the element around its <details> is visible
@@ -368,9 +375,11 @@ class _Walker:
         tag = node.tag
         if tag not in _BLOCK_TAGS:
             self._inline.close(node)
+            if tag == "cite" and _opens_quote(node):
+                self._inline.add(_LINE_BREAK)
             return
         self._flush(node)
-        if tag in _KIND_BY_TAG and len(self._kinds) > 1:
+        if self._kinds[-1][1] is node and len(self._kinds) > 1:
             self._kinds.pop()
         if tag in _FOLD_TAGS or node.get(FOLDED_MARK) is not None:
             self._folds.pop()
@@ -406,6 +415,23 @@ class _Walker:
         if len(cell) == 0:  # fast path: most cells in large tables contain only text
             return one_line(cell.text or "")
         return " ".join(" ".join(block.text.split()) for block in walk(cell, self._base))
+
+
+def _is_quote(node: etree._Element) -> bool:
+    if node.tag not in _QUOTE_TAGS or "class" not in node.keys():  # noqa: SIM118 - no mapping
+        return False
+    names = (node.get("class") or "").split()
+    return any(map(_QUOTE_CLASS.fullmatch, names))
+
+
+def _opens_quote(node: etree._Element) -> bool:
+    """Whether an element is the first in a quote, such as its author, whom CSS shows above it."""
+    if node.getprevious() is not None:
+        return False
+    parent = node.getparent()
+    while parent is not None and parent.tag == "div" and parent.getprevious() is None:
+        parent = parent.getparent()
+    return parent is not None and parent.tag == "blockquote"
 
 
 def _is_exponent(node: etree._Element) -> bool:

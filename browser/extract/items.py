@@ -40,6 +40,7 @@ _MAX_GROUPS = 12
 _TITLE_LINES = 3
 _MAX_META_WORDS = 25
 _KEPT_KINDS = frozenset(("code", "quote", "table"))
+_ITEM_KINDS = frozenset(("item", "item-rest"))
 _ITEM_TAGS = frozenset(("div", "li", "article", "section", "tr"))
 _LINE_KINDS = frozenset("paragraph heading item item-rest term detail caption".split())
 _DIGITS = re.compile(r"\d+")
@@ -66,9 +67,10 @@ class _Item:
 def read_items(blocks: Sequence[Block]) -> list[Block] | None:
     """The blocks of a thread or listing, item by item; None for any other page."""
     groups = _groups(blocks)
-    threads = [group for group in groups if _is_thread(group)]
-    if threads:  # the group with the most authors; among equals, the outermost
-        return _thread_blocks(blocks, max(threads, key=lambda g: sum(bool(i.author) for i in g)))
+    least = MAJORITY * sum(len(block.text) for block in blocks)
+    threads = [group for group in map(_without_ends, groups) if _is_thread(group, least)]
+    if threads:  # the group with the most posts; among equals, with the fewest other items
+        return _thread_blocks(blocks, max(threads, key=lambda g: (_count_posts(g), -len(g))))
     listings = [group for group in groups if _is_listing(group)]
     return _listing_blocks(blocks, max(listings, key=len)) if listings else None
 
@@ -109,9 +111,32 @@ def _names(element: etree._Element) -> Iterator[tuple[object, ...]]:
         yield element.tag, element.getparent()
 
 
-def _is_thread(group: list[_Item]) -> bool:
+def _without_ends(group: list[_Item]) -> list[_Item]:
+    """Find authors and dates, and leave out the items above the first post and below the last.
+
+    The first post is the first item with a date, if half of the items with an author have one:
+    above it are forms or a poll. Posts of today may have no date, so the last post is the last
+    item before one without an author, such as the heading of a list of readers.
+    """
     for item in group:
         item.author = _author(item.element)
+        item.date = _date(item)
+    signed = [n for n, item in enumerate(group) if item.author]
+    dated = [n for n in signed if group[n].date]
+    if not signed:
+        return []
+    if len(dated) < MAJORITY * len(signed):
+        return group[signed[0] : signed[-1] + 1]
+    end = dated[-1] + 1
+    while end < len(group) and group[end].author:
+        end += 1
+    return group[dated[0] : end]
+
+
+def _is_thread(group: list[_Item], least_chars: float) -> bool:
+    """Whether items are posts, with at least this many characters in all."""
+    if sum(item.chars for item in group) <= least_chars:
+        return False
     signed = [item for item in group if item.author]
     spoken = sum(any(block.is_prose for block in item.blocks) for item in signed)
     least = _TYPICAL_SHARE * len(group)
@@ -122,10 +147,15 @@ def _is_thread(group: list[_Item]) -> bool:
         or len({item.author for item in signed}) < _MIN_POSTS
     ):
         return False
-    for item in group:
-        item.date = _date(item)
     _read_numeric_days(group)
     return len(signed) >= _MIN_UNDATED_POSTS or sum(bool(item.date) for item in signed) >= least
+
+
+def _count_posts(group: list[_Item]) -> int:
+    """The number of items with an author and, if most items have one, a date."""
+    signed = [item for item in group if item.author]
+    dated = [item for item in signed if item.date]
+    return len(dated) if len(dated) > MAJORITY * len(group) else len(signed)
 
 
 def _author(element: etree._Element) -> str:
@@ -152,6 +182,9 @@ def _date(item: _Item) -> str:
     days = [day for text in lines for line in text.split("\n") if (day := date_within(line))]
     if not days:  # the date may be in the box with the post's text
         days = [day for block in item.blocks if (day := date_within(block.text[:MAX_NAME_CHARS]))]
+    if not days:  # it may be in a toolbar, which is not content
+        texts = (str(text) for text in item.element.itertext() if len(text) <= MAX_NAME_CHARS)
+        days = [day for text in texts if (day := date_within(text))]
     above = item.element.getprevious()
     if not days and above is not None and len(line := text_content(above)) <= MAX_NAME_CHARS:
         days = [date_within(line) or ""]  # the date may be in a separate line above each post
@@ -187,6 +220,11 @@ def _thread_blocks(blocks: Sequence[Block], posts: list[_Item]) -> list[Block]:
     seen = Counter(text for post in posts for text in {block.text for block in post.blocks})
     limit = max(1, _REPEATED_SHARE * len(posts))
     box = _box_name(posts)
+    for post in posts:  # the text of a post in <li> is no list item
+        for block in post.blocks:
+            around = _ancestors_within(block.node, post.element)
+            if block.kind in _ITEM_KINDS and not any(node.tag == "li" for node in around):
+                block.kind = "paragraph"
     # Some forum software puts each post, and the signature below, in a <blockquote>.
     unquoted = [
         b for post in posts for b in post.blocks if b.kind == "quote" and box in _names(b.node)
@@ -222,18 +260,21 @@ def _box_name(posts: list[_Item]) -> tuple[object, ...]:
     """The name of the innermost elements that contain the posts' text, one per post; () if none."""
     chars: Counter[tuple[object, ...]] = Counter()
     boxes: defaultdict[tuple[object, ...], set[etree._Element]] = defaultdict(set)
+    owners: defaultdict[tuple[object, ...], set[int]] = defaultdict(set)
     spoken = [post for post in posts if any(block.is_prose for block in post.blocks)]
-    for post in spoken:
+    for n, post in enumerate(spoken):
         for block in post.blocks:
             for element in _ancestors_within(block.node, post.element):
                 for name in _names(element):
                     chars[name] += len(block.text) if block.is_prose else 0
                     boxes[name].add(element)
+                    owners[name].add(n)
     least = MAJORITY * sum(len(b.text) for post in spoken for b in post.blocks if b.is_prose)
     typical = [
         name
         for name, found in boxes.items()
-        if chars[name] >= least and _TYPICAL_SHARE * len(spoken) <= len(found) <= len(spoken)
+        if chars[name] >= least
+        and len(owners[name]) >= _TYPICAL_SHARE * len(spoken) >= _TYPICAL_SHARE * len(found)
     ]
     sizes = {name: sum(len(text_content(box)) for box in boxes[name]) for name in typical}
     return min(typical, key=lambda name: sizes[name], default=())

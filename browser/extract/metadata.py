@@ -365,7 +365,10 @@ def _marked_author(root: etree._Element, sites: frozenset[str]) -> str | None:
         marks = f"{element.get('rel') or ''} {element.get('itemprop') or ''}".lower().split()
         classes = (element.get("class") or "").lower().split()
         is_author = "author" in marks or not _BYLINE_CLASSES.isdisjoint(classes)
-        name = _author_name(text_content(element), sites) if is_author else ""
+        if not is_author:
+            continue
+        named = (e for e in element.iterdescendants() if e.get("itemprop") == "name")
+        name = _author_name(text_content(next(named, element)), sites)
         if date_within(name) is not None:
             name = name_within(element)
         if name and _is_person(name, sites):

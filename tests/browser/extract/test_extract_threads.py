@@ -261,3 +261,38 @@ def test_posts_with_a_class_of_their_own_stay_in_place_and_signatures_are_left_o
     assert parts[: 2 * len(says)] == [x for pair in zip(heads, says, strict=True) for x in pair]
     assert parts[2 * len(says)] == "**Outside the posts:**"
     assert f"{len(says)} quotes" in " ".join(document.notes)
+
+
+def test_quotes_built_from_other_elements_are_quotes_with_their_author() -> None:
+    cited = "<div class=bbcode_container><div class=bbcode_quote><div>Originally posted by <b>Len</b></div><div class=message>Wait a week.</div></div></div>"
+    wrapped = "<blockquote><div><cite><b>Len</b> wrote:<span>Monday</span></cite>Wait a week.</div></blockquote>"
+    posts = "".join(
+        f"<li class=post id=p{n}><div class=author itemprop=author><a href='/user/{n}'><b itemprop=name>Member {n}</b></a> Joined: Jan 2011</div>"
+        f"<time datetime='2021-02-0{n}'>Feb</time><{tag} class=said>{quote}{said}</{tag}></li>"
+        for n, (tag, quote, said) in enumerate(
+            zip(("div", "blockquote", "div"), (cited, cited, wrapped), SAID, strict=True), 1
+        )
+    )
+    document = extract(f"<h1>Damp wall</h1><ol>{posts}</ol>", URL)
+    given = "> Originally posted by **Len**\n\n> Wait a week."
+    parts = [given, given, "> **Len** wrote:Monday\n> Wait a week."]
+    assert document.author == "Member 1"
+    for n, (part, said) in enumerate(zip(parts, SAID, strict=True), 1):
+        assert f"**Member {n}, 2021-02-0{n}:**\n\n{part}\n\n{said}" in document.markdown
+
+
+def test_two_posts_in_tables_are_told_from_poll_readers_and_profiles() -> None:
+    posts = "".join(
+        f"<table class=box><tr><td><b class=postauthor>Member {n}</b></td><td><div class=toolbar>Posted: 2016-01-0{n}</div></td></tr>"
+        f"<tr><td><div>Joined: July 2012</div></td><td><table><tr><td><div class=postbody><div class=quotetitle>Len wrote:</div>{said}</div></td></tr></table></td></tr></table>"
+        for n, said in enumerate(SAID[:2], 1)
+    )
+    poll = "<table class=box><tr><td><p class=author>You may select <b>1</b> option</p></td></tr></table>"
+    readers = "<table class=box><tr><td>Who is online</td></tr></table><table class=box><tr><td>Now: <a href='/user/9'>Google</a></td></tr></table>"
+    document = extract(f"<h1>Damp wall</h1><div>{poll}{posts}{readers}</div>", URL)
+    assert document.text.endswith(
+        "\n\n".join(
+            f"Member {n}, 2016-01-0{n}:\n\nLen wrote:\n\n{said}"
+            for n, said in enumerate(SAID[:2], 1)
+        )
+    )
