@@ -109,8 +109,8 @@ def with_judge(
     """Combine the checks' verdict on a claim with a judge's, which counts only if it quotes words.
 
     The judge may quote only from `passages` and page `titles`. The words must be about the claim
-    (`SentenceIndex.is_relevant_to`). Without such words, `verdict` is kept, and the reason mentions this.
-    Figures and dates that `verdict` lists as missing must follow from the words; names that were
+    (`SentenceIndex.is_relevant_to`). Without such words, `verdict` is kept, and the reason mentions
+    this. Figures and dates that `verdict` lists as missing must follow from the words; names that were
     not found remain in `missing`.
     """
     if judged is None:
