@@ -110,8 +110,8 @@ def with_judge(
 
     The judge may quote only from `passages` and page `titles`. The words must be about the claim
     (`SentenceIndex.is_relevant_to`). Without such words, `verdict` is kept, and the reason mentions
-    this. Figures and dates that `verdict` lists as missing must follow from the words; names that were
-    not found remain in `missing`.
+    this. Figures and dates that `verdict` lists as missing must follow from the words; names that
+    were not found remain in `missing`.
     """
     if judged is None:
         return verdict
