@@ -45,7 +45,7 @@ async def timed(act: Callable[[], Awaitable[ActionOutcome]]) -> tuple[float, int
         begun = time.perf_counter()
         outcome = await act()
         times.append((time.perf_counter() - begun) * 1000)
-        sizes.append(len(outcome.did + outcome.changes) // 4)
+        sizes.append(len(outcome.action + outcome.changes) // 4)
     return statistics.median(times), int(statistics.median(sizes))
 
 

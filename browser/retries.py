@@ -12,7 +12,7 @@
 
 * only with a Retry-After. Each wait is random, up to a limit that doubles (full jitter), so that
 many clients do not retry at the same moment; it is at least as long as the server's Retry-After.
-If that is longer than the rule's `patience`, there is no further attempt.
+If that is longer than the rule's `max_retry_after`, there is no further attempt.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ class RetryRule:
     attempts: int
     base: float
     max_delay: float
-    patience: float = float("inf")
+    max_retry_after: float = float("inf")
     min_delay: float = 0.0
 
 
-WEB = RetryRule(3, 0.3, 2.0, patience=3.0)
-MODEL = RetryRule(4, 0.5, 4.0, patience=60.0)
+WEB = RetryRule(3, 0.3, 2.0, max_retry_after=3.0)
+MODEL = RetryRule(4, 0.5, 4.0, max_retry_after=60.0)
 """An overload either ends within half a minute or lasts much longer."""
-SERVICE = RetryRule(5, 0.5, 30.0, patience=120.0)
+SERVICE = RetryRule(5, 0.5, 30.0, max_retry_after=120.0)
 CHANNEL = RetryRule(0, 0.5, 30.0, min_delay=0.25)
 
 
@@ -90,7 +90,7 @@ async def repeat(rule: RetryRule, attempt: Callable[[], Awaitable[T]]) -> T:
 
     def gives_up(state: RetryCallState) -> bool:
         last = 0 < rule.attempts <= state.attempt_number
-        return last or (_failure(state).after or 0.0) > rule.patience
+        return last or (_failure(state).after or 0.0) > rule.max_retry_after
 
     def wait(state: RetryCallState) -> float:
         return max(_failure(state).after or 0.0, delay(rule, state.attempt_number))

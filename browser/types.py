@@ -265,26 +265,26 @@ class Challenge:
 
 @dataclass(frozen=True, slots=True)
 class ActionOutcome:
-    """The outcome of an action: what it `did`, in one line, and what changed on the page.
+    """The outcome of an action: what was done (`action`, one line) and what changed on the page.
 
     `changes` is a diff with refs, or the new snapshot if that is shorter; `events` are navigation,
-    dialogs, downloads, new tabs and console errors, one line each. `new` contains the lines,
+    dialogs, downloads, new tabs and console errors, one line each. `new_lines` contains the lines,
     without refs, that the page did not show before. `unanswered` names a request that the action
     caused and that has no response yet, so whether it took effect is unknown.
     """
 
-    did: str
+    action: str
     changes: str = ""
     url: str = ""
     events: tuple[str, ...] = ()
-    new: tuple[str, ...] = ()
+    new_lines: tuple[str, ...] = ()
     unanswered: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SavedFile:
-    """The result of a download: the file or, if there is none, the reason in `why`."""
+    """The result of a download: the file or, if there is none, the `reason`."""
 
     name: str
     path: Path | None = None
-    why: str = ""
+    reason: str = ""

@@ -39,7 +39,7 @@ def tools(*, as_json: bool, **flags: Any) -> None:
     rows = [
         {
             "name": tool.name,
-            "source": tool.source.value,
+            "source": tool.source,
             "risk": tool.risk.value,
             "timeout_s": tool.seconds or settings.limits.call_seconds,
             "on": not why,

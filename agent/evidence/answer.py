@@ -197,10 +197,10 @@ class _AnswerCheck:
 
         `claim` is the text to check: the sentence, or a table row with its column names.
         """
-        if not (part.claims or markers):
+        if not (part.makes_claims or markers):
             return ""
         support = self._finder.find(claim, markers)
-        if not part.claims and not support.cited:
+        if not part.makes_claims and not support.cited:
             return ""
 
         sources = [s for s in map(self._evidence.source, support.cited) if s is not None]
@@ -209,7 +209,7 @@ class _AnswerCheck:
             if source := self._evidence.source(n):
                 self._sources.add(source, quote)
         marks = "".join(f"[{number}]" for number in sorted(cited))
-        if not part.claims:
+        if not part.makes_claims:
             return marks
 
         verdict, missing = support.verdict, support.verdict.missing
@@ -433,7 +433,7 @@ class SupportFinder:
                 found.setdefault(passage.id, passage)
                 continue
             acts: list[Passage] = []  # the passage that describes the action
-            if source is not None and source.acted:
+            if source is not None and source.shows_action_result:
                 acts = [passage for passage in source.passages if passage.kind == "act"]
             whole.append([*acts, *self._best_passages(sentence, source)])
         # Cited passages are in reading order. Found ones are sorted best first, alternating between

@@ -76,22 +76,24 @@ def assess_answer(
     by_number = {sources.add(source).n: source for source in cited}
     for sentence in claims:
         if original := evidence.source((primary or {}).get(sentence.text, 0)):
-            origins.rest_on(original, (by_number[n] for n in sentence.citations if n in by_number))
+            origins.cite_original(
+                original, (by_number[n] for n in sentence.citations if n in by_number)
+            )
     pages = {source.url for source in read or checked.sources}
-    confirming = {origins.name(by_number[source.n]) for source in read or checked.sources}
+    confirming = {origins.origin_site(by_number[source.n]) for source in read or checked.sources}
     conflicts: list[Conflict] = []
     agreement: list[float] = []
     for sentence in claims:
         if not sentence.verdict.holds:
             continue
         supporting = [s for s in cited if sources.add(s).n in sentence.citations]
-        agreeing, against = {origins.name(source) for source in supporting}, set[str]()
+        agreeing, against = {origins.origin_site(source) for source in supporting}, set[str]()
         for source, verdict in _other_verdicts(sentence.text, supporting, evidence, disputes):
             if verdict.state is VerdictState.SUPPORTED:
-                agreeing.add(origins.name(source))
+                agreeing.add(origins.origin_site(source))
                 pages.add(source.url)
                 continue
-            against.add(origins.name(source))
+            against.add(origins.origin_site(source))
             # If the answer quotes both sides, the conflict is already listed under the other
             # sentence.
             if not any((c.quote, c.text) == (sentence.text, verdict.quote) for c in conflicts):
@@ -120,9 +122,9 @@ def mark_copies(sources: SourceList, evidence: Evidence, origins: Origins) -> No
     """Mark each source in a report that is a copy of an earlier source in the report."""
     first: dict[int, int] = {}
     read = [source for source in evidence.sources if source in sources]
-    for source in sorted(read, key=lambda one: one is not origins.first(one)):
+    for source in sorted(read, key=lambda one: one is not origins.earliest_copy(one)):
         row = sources.add(source)
-        number = first.setdefault(origins.first(source).n, row.n)
+        number = first.setdefault(origins.earliest_copy(source).n, row.n)
         row.copy_of = number if number != row.n else None
 
 

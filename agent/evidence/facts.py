@@ -34,20 +34,20 @@ _MONTHS = {
 
 
 class Figure(NamedTuple):
-    """A number in running text; `measure` is the adjacent word, `text` the number as printed.
+    """A number in running text, with the word next to it; `text` is the number as printed.
 
     `unit` is the adjacent unit of measurement, if any; `quantity` is both as printed.
     """
 
     value: float
-    measure: str
+    adjacent_word: str
     text: str
     is_approximate: bool = False
     unit: Unit | None = None
     quantity: str = ""
 
     @property
-    def readings(self) -> tuple[float, ...]:
+    def possible_values(self) -> tuple[float, ...]:
         """The values that the number may have: `1.250` means 1250 in German."""
         fraction = self.text.partition(".")[2]
         is_thousands = len(fraction) == 3 and fraction.isdigit()
@@ -62,7 +62,7 @@ class Date(NamedTuple):
     day: int | None
     text: str
 
-    def agrees(self, other: Date) -> bool:
+    def matches(self, other: Date) -> bool:
         """Return whether each part of this date (year, month, day) is the same in the other."""
         pairs = zip(self[:3], other[:3], strict=True)
         return all(own is None or own == their for own, their in pairs)

@@ -125,11 +125,11 @@ class StatementIndex:
                 yield first, first + len(keys)
             at = self._text.find(wanted, at + 1)
 
-    def between(self, first: int, end: int) -> list[str]:
+    def keys_between(self, first: int, end: int) -> list[str]:
         """Return the keys of the words from `first` up to `end`, exclusive."""
         return [statement.keys[i] for statement, i in self._words[first:end]]
 
-    def around(self, first: int, end: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def keys_around(self, first: int, end: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the keys before a span in its first sentence, and those after it in its last."""
         (opening, i), (closing, last) = self._words[first], self._words[end - 1]
         return opening.keys[:i], closing.keys[last + 1 :]
@@ -222,11 +222,11 @@ def _check_quoted(parts: Sequence[Sequence[str]], index: StatementIndex) -> Verd
             if run is None or run[0] - last > MAX_GAP_WORDS:
                 break
             if run[0] - last <= MAX_SHORT_GAP_WORDS:
-                omitted += index.between(last, run[0])
+                omitted += index.keys_between(last, run[0])
             last = run[1]
         else:
             quote, passage = index.quote(first, last)
-            before, behind = index.around(first, last)
+            before, behind = index.keys_around(first, last)
             words = [key for key in before if is_negation(key) or key in _QUALIFIERS]
             words += [key for key in before[-1:] if key in _REPORTING_WORDS]
             words += [key for key in behind[:1] if key in _QUALIFIERS]

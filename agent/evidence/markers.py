@@ -165,16 +165,16 @@ UNKNOWN_HEADING = "What is not known"
 class AnswerPart:
     """A part of an answer: `prefix` (list bullet, blockquote marker), `text`, `suffix` (line ends).
 
-    `verbatim` parts (code, rules, blank lines) stay unchanged and make no claims. `claims` is also
-    false for headings, table headers and lines that end with a colon, but their markers are read.
-    `head` contains the column names of a table row.
+    `verbatim` parts (code, rules, blank lines) stay unchanged and make no claims. `makes_claims` is
+    also false for headings, table headers and lines that end with a colon, but their markers are
+    read. `head` contains the column names of a table row.
     """
 
     kind: Literal["prose", "row", "verbatim"]
     prefix: str
     text: str
     suffix: str
-    claims: bool = True
+    makes_claims: bool = True
     head: tuple[str, ...] = ()
 
 
@@ -184,7 +184,7 @@ def answer_parts(answer: str) -> Iterator[AnswerPart]:
     for part in _split_lines(answer):
         if line_kind(part.text) == "heading":
             in_not_known = part.text.strip("# ") == UNKNOWN_HEADING
-        yield replace(part, claims=False) if in_not_known else part
+        yield replace(part, makes_claims=False) if in_not_known else part
 
 
 def _split_lines(answer: str) -> Iterator[AnswerPart]:
@@ -208,9 +208,9 @@ def _split_lines(answer: str) -> Iterator[AnswerPart]:
             yield AnswerPart("row", "", body, ending, not is_head, () if is_head else head)
             head = tuple(split_row(body)) if is_head else head
         elif kind == "heading":
-            yield AnswerPart("prose", "", body, ending, claims=False)
+            yield AnswerPart("prose", "", body, ending, makes_claims=False)
         else:
-            yield AnswerPart("verbatim", "", line, "", claims=False)
+            yield AnswerPart("verbatim", "", line, "", makes_claims=False)
             fenced ^= fence
         if kind in {"blank", "heading"}:
             head = ()
@@ -241,7 +241,7 @@ def _prose(text: str) -> AnswerPart:
     start = prefix.end() if prefix else 0
     body = text[start:].rstrip()
     suffix = text[start + len(body) :]
-    return AnswerPart("prose", text[:start], body, suffix, claims=not body.endswith(":"))
+    return AnswerPart("prose", text[:start], body, suffix, makes_claims=not body.endswith(":"))
 
 
 def sentences_with_markers(
@@ -273,5 +273,5 @@ def cited_sentences(answer: str, evidence: Evidence) -> Iterator[tuple[str, list
         plain, markers = reader.strip_markers(part.text)
         for start, end, own in sentences_with_markers(plain, markers):
             ids = [reference for marker in own for reference in marker.references]
-            if part.claims and ids:
+            if part.makes_claims and ids:
                 yield plain[start:end], ids

@@ -46,17 +46,17 @@ class Origins:
                 joined = self._first[other.n]
                 self._first |= {n: first for n, old in self._first.items() if old is joined}
 
-    def first(self, source: Source) -> Source:
+    def earliest_copy(self, source: Source) -> Source:
         """Return the earliest page in a source's group, by publication date or order of reading."""
         return self._first.get(source.n, source)
 
-    def rest_on(self, original: Source, sources: Iterable[Source]) -> None:
+    def cite_original(self, original: Source, sources: Iterable[Source]) -> None:
         """Record that these pages base their statements on another source, which they cite."""
         self._cited |= dict.fromkeys((source.n for source in sources), original)
 
-    def name(self, source: Source) -> str:
+    def origin_site(self, source: Source) -> str:
         """Return the site of the earliest page in the group of a source, or of the one it cites."""
-        return site_name(self.first(self._cited.get(source.n, source)).url)
+        return site_name(self.earliest_copy(self._cited.get(source.n, source)).url)
 
 
 def site_name(url: str) -> str:

@@ -264,7 +264,7 @@ class SentenceIndex:
         best = self._bm25.best(content_words(claim), 1)
         return self._sentences[best[0][0]][1].strip() if best else ""
 
-    def bears_on(self, claim: str, quotes: Iterable[tuple[str, Passage | None]]) -> bool:
+    def is_relevant_to(self, claim: str, quotes: Iterable[tuple[str, Passage | None]]) -> bool:
         """Return whether quoted words are from sentences that are similar enough to a claim.
 
         `quotes` are quoted words, each with its passage, or None for a page title. Together, their

@@ -573,7 +573,7 @@ def contains_value(value: Any, text: str) -> bool:
         return False
     if isinstance(value, int | float):
         facts = extract_facts(text)
-        found = [number for figure in facts.figures for number in figure.readings]
+        found = [number for figure in facts.figures for number in figure.possible_values]
         found += [float(date.year) for date in facts.dates if date.year]
         # The text may give a share as a percentage.
         spellings = (value, 100 * value) if 0 < value < 1 else (value,)

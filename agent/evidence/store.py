@@ -40,8 +40,9 @@ class Source:
     `sha256` is the hex digest of `text` in UTF-8; passage and quote offsets point into `text`.
     `shown_from` is the offset at which the snapshot-only part of a live page's state begins; None
     for any other source. `step` is the id of the run's last action before it was read. If it shows
-    the result of that action (`acted`), the first passage of its snapshot part, of kind `act`,
-    describes the action. `canonical` is the address that the page gives for itself, if different.
+    the result of that action (`shows_action_result`), the first passage of its snapshot part, of
+    kind `act`, describes the action. `canonical` is the address that the page gives for itself, if
+    different.
     """
 
     n: int
@@ -55,7 +56,7 @@ class Source:
     published: str | None = None
     shown_from: int | None = None
     step: str = ""
-    acted: bool = False
+    shows_action_result: bool = False
     canonical: str = ""
 
     @property

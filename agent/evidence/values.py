@@ -106,7 +106,7 @@ class ValueIndex:
 
     def has_figure(self, figure: Figure) -> bool:
         """Look for a figure: exact, converted, close if approximate, a sum or a difference."""
-        if not self._values.isdisjoint(figure.readings) or self._has_converted(figure):
+        if not self._values.isdisjoint(figure.possible_values) or self._has_converted(figure):
             return True
         for figures in self._figures:
             values = [other.value for other in figures]
@@ -123,7 +123,7 @@ class ValueIndex:
         """Look for a date that includes every part of this one."""
         if date.year is not None and date.month is None and float(date.year) in self._values:
             return True
-        return any(date.agrees(other) for other in self._dates)
+        return any(date.matches(other) for other in self._dates)
 
     def _has_name(self, name: str) -> bool:
         """Look for every word of a name except stop words and initials."""

@@ -109,9 +109,9 @@ def with_judge(
     """Combine the checks' verdict on a claim with a judge's, which counts only if it quotes words.
 
     The judge may quote only from `passages` and page `titles`. The words must be about the claim
-    (`SentenceIndex.bears_on`). Without such words, `verdict` is kept, and the reason mentions this.
-    Figures and dates that `verdict` lists as missing must follow from the words; names that were
-    not found remain in `missing`.
+    (`SentenceIndex.is_relevant_to`). Without such words, `verdict` is kept, and the reason mentions
+    this. Figures and dates that `verdict` lists as missing must follow from the words; names that
+    were not found remain in `missing`.
     """
     if judged is None:
         return verdict
@@ -184,7 +184,7 @@ def counts(
     quotes: list[tuple[str, Passage | None]] = [*find_quotes(judged, passages)]
     quotes += ((words, None) for words in find_in_titles(judged, titles))
     index = sentence_index(tuple(passages), tuple(titles))
-    if not quotes or index.bears_on(claim, quotes):
+    if not quotes or index.is_relevant_to(claim, quotes):
         return bool(quotes)
     # Words with the claim's quantities count too: `400 ml water` is about 0.4 litres of water.
     facts = extract_facts(claim)

@@ -123,7 +123,7 @@ def comparable(cells: Sequence[str]) -> list[float] | None:
         if figure is None or (figure.unit is None) != (first.unit is None):
             return None
         if figure.unit is None or first.unit is None:
-            if figure.measure != first.measure:
+            if figure.adjacent_word != first.adjacent_word:
                 return None
             value: float | None = figure.value
         else:

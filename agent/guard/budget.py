@@ -104,7 +104,7 @@ class RunClock:
         return (self._since if self._waiting else self._now()) - self._stopped
 
     @contextmanager
-    def stopped(self) -> Iterator[None]:
+    def paused(self) -> Iterator[None]:
         """Stop the clock during the block; blocks may overlap, as parallel calls ask the user."""
         if not self._waiting:
             self._since = self._now()
@@ -225,7 +225,7 @@ class Budget:
         if reply >= MIN_MEASURED_TOKENS:
             root.reply_factor = max(root.reply_factor, usage.output_tokens / reply)
 
-    def part(self, parts: int, max_steps: int, place: str = "") -> Budget:  # noqa: ARG002 - for replays
+    def budget_for_part(self, parts: int, max_steps: int, place: str = "") -> Budget:  # noqa: ARG002 - for replays
         """Return a budget for one of `parts`: equal shares of steps and money, and the full time.
 
         One part combines the results and takes no steps, so the other parts share the steps.

@@ -129,7 +129,9 @@ class Outgoing:
 
     # Checks of search queries.
 
-    def query(self, text: str, redactor: Redactor | None = None) -> tuple[str, list[Withheld]]:
+    def filter_query(
+        self, text: str, redactor: Redactor | None = None
+    ) -> tuple[str, list[Withheld]]:
         """Return the part of a query that may be sent, or "", and the withheld parts."""
         kept, withheld = list[str](), list[Withheld]()
         for piece in text.split():
@@ -142,7 +144,8 @@ class Outgoing:
         rest = " ".join(kept) if withheld else text
         # A number or key may be split by words or spaces.
         is_checked = (
-            self.provenance.private_for(SEARCH_SITE) and rest not in self._approved[SEARCH_SITE]
+            self.provenance.has_private_text_for(SEARCH_SITE)
+            and rest not in self._approved[SEARCH_SITE]
         )
         if is_checked and (kind := self._kind_of_owner(_decoded(rest))):
             why = f"it spells out a number or key from {_OWNER_NAMES[kind]}"
@@ -154,7 +157,7 @@ class Outgoing:
     def _why_withheld(self, piece: str, kept: list[str]) -> str:
         """Return why a piece of a query is withheld; `kept` contains the pieces before it."""
         read = self.provenance
-        if not read.private_for(SEARCH_SITE) or piece in self._approved[SEARCH_SITE]:
+        if not read.has_private_text_for(SEARCH_SITE) or piece in self._approved[SEARCH_SITE]:
             return ""
         if any(not self._is_public(found[0]) for found in _EMAIL.finditer(piece)):
             return "this e-mail address is not on any public page"
@@ -229,7 +232,7 @@ class Outgoing:
     def refusal_of_address(self, url: str) -> str:
         """Check a URL before it is opened."""
         site, read, parsed = site_of(url), self.provenance, parse(url)
-        if not read.private_for(site) or url in self._approved[site]:
+        if not read.has_private_text_for(site) or url in self._approved[site]:
             return ""
         if parsed is None or not parsed.host:
             return "it is not a page URL"
@@ -237,7 +240,8 @@ class Outgoing:
         if link is not None:
             sites = {site, link.site}
             return next(
-                filter(None, (self._spend_bits(s, math.log2(link.choices)) for s in sites)), ""
+                filter(None, (self._spend_bits(s, math.log2(link.links_on_page)) for s in sites)),
+                "",
             )
         bare = f"{parsed.scheme}://{parsed.netloc}/" == parsed.href
         if bare and (not read.untrusted or read.has_seen_host(parsed.netloc)):
@@ -281,7 +285,7 @@ class Outgoing:
     def refusal(self, text: str, site: str) -> str:
         """Check text sent to a site, a server or a tool (`SERVER` or `FUNCTION` and its name)."""
         read = self.provenance
-        if not read.private_for(site):
+        if not read.has_private_text_for(site):
             return ""
         plain = _decoded(text)
         if _has_unusual_separators(plain):
@@ -294,7 +298,7 @@ class Outgoing:
         if self._shown_words + len(others) > MAX_SHOWN_WORDS:
             return f"{MAX_SHOWN_WORDS} words that are not in the question have already been sent"
         # A site that the user named may receive the question's words.
-        bits = 0.0 if others or read.names(site) else self._literal_bits(plain)
+        bits = 0.0 if others or read.is_named_by_user(site) else self._literal_bits(plain)
         if why := self._spend_bits(site, bits):
             return why
         self._shown_words += len(others)
@@ -305,7 +309,7 @@ class Outgoing:
 
         An unfinished word must be a prefix of one of the user's words.
         """
-        if not self.provenance.private_for(site):
+        if not self.provenance.has_private_text_for(site):
             return ""
         pressed = self._typed.get(site, "") + text
         head, _, last = pressed.rpartition(" ")
@@ -320,11 +324,11 @@ class Outgoing:
         self._typed[site] = last
         return ""
 
-    def choose(self, site: str, bits: float) -> str:
+    def count_choice(self, site: str, bits: float) -> str:
         """Count a choice that a site can see, once untrusted and private text have been read."""
-        return self._spend_bits(site, bits) if self.provenance.private_for(site) else ""
+        return self._spend_bits(site, bits) if self.provenance.has_private_text_for(site) else ""
 
-    def allow(self, text: str, site: str) -> None:
+    def record_approval(self, text: str, site: str) -> None:
         """Record the user's approval to send `text` to one site, tool or engine."""
         self._approved[site].update([text, *text.split()])
         self._approved[site].update(self.provenance.stems(_decoded(text)))

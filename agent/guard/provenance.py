@@ -67,7 +67,7 @@ class SeenLink(NamedTuple):
     """The place where a URL was seen: the page's site, and the number of links on the page."""
 
     site: str
-    choices: int
+    links_on_page: int
 
 
 def site_of(url: str) -> str:
@@ -162,7 +162,7 @@ class Provenance:
         for address in addresses:
             exact = exact_url(address)
             known = self.links.get(exact)
-            if known is None or known.choices > len(addresses):
+            if known is None or known.links_on_page > len(addresses):
                 self.links[exact] = SeenLink(site, len(addresses))
             if kind is Kind.USER or (kind is Kind.PAGE and site_of(address) == site):
                 self.personal_links.add(exact)
@@ -174,7 +174,7 @@ class Provenance:
         """Whether the run has read anything from others; even an empty page counts."""
         return any(kind in UNTRUSTED_KINDS for kind, _ in self.read)
 
-    def private_for(self, site: str) -> bool:
+    def has_private_text_for(self, site: str) -> bool:
         """Return whether the run has read private text that this site may not receive."""
         return any(
             kind in PRIVATE_KINDS
@@ -191,10 +191,14 @@ class Provenance:
         name = (Kind.MEMORY if kind is Kind.TURNS else kind).value
         if f"{name}@{site}" in self.shared:
             return True
-        chosen = site == SEARCH_SITE or site.startswith((SERVER, FUNCTION)) or self.names(site)
+        chosen = (
+            site == SEARCH_SITE
+            or site.startswith((SERVER, FUNCTION))
+            or self.is_named_by_user(site)
+        )
         return name in self.shared and chosen
 
-    def names(self, site: str) -> bool:
+    def is_named_by_user(self, site: str) -> bool:
         """Return whether the user named a site in the question or in a reply."""
         users = self.texts_of(Kind.USER)
         return bool(site) and any(

@@ -155,11 +155,11 @@ class LoginsInUse:
             with suppress(UsageError):  # nothing is stored any more: the site logged the user out
                 self._saved.put(name, self._saved.find(name).origin, state)
 
-    def belongs(self, url: str) -> bool:
+    def covers(self, url: str) -> bool:
         """Return whether an address belongs to the site of one of the sessions."""
         return any(_is_of_site(host(url), own) for own in self._addresses)
 
-    def without(self, state: dict[str, Any]) -> dict[str, Any]:
+    def state_without(self, state: dict[str, Any]) -> dict[str, Any]:
         """Return a storage state without the data that belongs to the sessions' sites."""
         return _select(
             state, lambda name: not any(_is_of_site(name, url) for url in self._addresses)

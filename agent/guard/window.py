@@ -94,7 +94,7 @@ class Window:
             fitted[index] = replace(fitted[index], content=shorter)
         return fitted
 
-    def narrow(
+    def shrink_after_rejection(
         self, fitted: Sequence[Message], question: int, system: int, limit: int | None
     ) -> list[Message]:
         """Cut a conversation that an endpoint rejected as too long; later ones are limited too.

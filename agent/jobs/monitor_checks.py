@@ -211,8 +211,8 @@ def _watched_blocks(monitor: Monitor, page: Page, html: bytes) -> list[PageBlock
 async def _open_tab(web: Web, url: str) -> AsyncIterator[Tab]:
     """Open a page in a new tab, respecting crawl delays; raises `WebOutOfReach` if it fails."""
     try:
-        if web.polite is not None:
-            await web.polite.wait_turn(url, DEADLINE)
+        if web.crawl_policy is not None:
+            await web.crawl_policy.wait_turn(url, DEADLINE)
         browser = await web.start_browser()
         tab = await browser.open(url, deadline=DEADLINE)
         try:

@@ -50,7 +50,7 @@ class PageBlock(NamedTuple):
         return [step.partition(".")[0] for step in self.path.split(">")]
 
     @property
-    def form(self) -> str:
+    def text_without_numbers(self) -> str:
         """The text without its numbers."""
         return _FIGURE_RE.sub("#", self.text)
 
@@ -140,7 +140,7 @@ def learn_noise(reads: Sequence[Sequence[PageBlock]]) -> Noise:
             noise.add((path, ""))
         else:  # most blocks on this path are stable: identify the others by the block above
             noise |= {
-                (path, f"\t{above.form}")
+                (path, f"\t{above.text_without_numbers}")
                 for read, texts in zip(reads, varying, strict=True)
                 for above, block in pairwise([PageBlock("", ""), *read])
                 if block.path == path and block.text in texts
@@ -174,14 +174,17 @@ def diff_blocks(
     old_texts = Counter(block.text for block, noisy in old if not noisy)
     new_texts = Counter(block.text for block, noisy in new if not noisy)
     kept = {text for text, number in old_texts.items() if new_texts[text] == number}
-    forms = {(b.path, b.form) for b in before} & {(b.path, b.form) for b in after}
+    forms = {(b.path, b.text_without_numbers) for b in before} & {
+        (b.path, b.text_without_numbers) for b in after
+    }
 
     def changed(marked: Sequence[tuple[PageBlock, bool]]) -> list[tuple[PageBlock, bool]]:
         """Remove moved blocks and unchanged noise."""
         return [
             (block, noisy)
             for block, noisy in marked
-            if block.text not in kept and not (noisy and (block.path, block.form) in forms)
+            if block.text not in kept
+            and not (noisy and (block.path, block.text_without_numbers) in forms)
         ]
 
     found: list[Change] = []
@@ -197,7 +200,12 @@ def _mark_noise(blocks: Sequence[PageBlock], noise: Noise) -> list[tuple[PageBlo
     """Pair each block with True if it is noise, otherwise False."""
     marked = []
     for above, block in pairwise([PageBlock("", ""), *blocks]):
-        marks = ("", block.form, f"\t{above.form}", f"\n{block.heading}")
+        marks = (
+            "",
+            block.text_without_numbers,
+            f"\t{above.text_without_numbers}",
+            f"\n{block.heading}",
+        )
         marked.append((block, any((block.path, mark) in noise for mark in marks)))
     return marked
 

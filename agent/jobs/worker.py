@@ -159,7 +159,7 @@ class Worker:
         await self._cut_off.wait()
         raise WorkerCutOff(f"the jobs database was unreachable for {FENCE_S:.0f} s")
 
-    async def do(self, job: JobSpec) -> JobOutcome:
+    async def run_attempt(self, job: JobSpec) -> JobOutcome:
         """Run one attempt of a job."""
         self.running[job.id] = RunProgress()
         try:
@@ -278,7 +278,7 @@ _CURRENT_WORKER: list[Worker] = []
 
 @DBOS.step(name="urchin.attempt", preemptible=True)
 async def _attempt(job: dict[str, Any]) -> dict[str, Any]:
-    outcome = await _CURRENT_WORKER[-1].do(JobSpec.model_validate(job))
+    outcome = await _CURRENT_WORKER[-1].run_attempt(JobSpec.model_validate(job))
     return outcome.model_dump(mode="json")
 
 

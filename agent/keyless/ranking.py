@@ -107,7 +107,7 @@ class Candidate:
         return " ".join([self.text, *(passage.text for passage in self.following)])
 
     @property
-    def stated(self) -> frozenset[str]:
+    def stated_stems(self) -> frozenset[str]:
         """The stems in it, in its headings and in its page's title."""
         return self.stems | self.heading_stems | self.title
 
@@ -173,7 +173,7 @@ class Ranking:
         return list(dict.fromkeys([*names, *others]))
 
     def _missing_terms(self, candidate: Candidate) -> list[str]:
-        stated, stems = candidate.stated, candidate.stems | candidate.heading_stems
+        stated, stems = candidate.stated_stems, candidate.stems | candidate.heading_stems
         terms = self.question.terms
         return [t for t in terms if t not in stated and not self.forms[t] & stems]
 
@@ -193,9 +193,9 @@ class Ranking:
             return True
         if question.kind is AnswerKind.REASON and not kind_score(best.candidate.text, question):
             return True
-        stated = best.candidate.stated | best.candidate.context
+        stated = best.candidate.stated_stems | best.candidate.context
         if best.bridge:
-            stated |= best.bridge.stated
+            stated |= best.bridge.stated_stems
         role = question.role
         return bool(role) and not any(
             t in stated or self.forms.get(t, _NO_STEMS) & stated for t in role
@@ -308,7 +308,7 @@ class Ranking:
                     own += weight
                 elif in_other_form:
                     own += weight * NEARBY_WEIGHT
-            if term in c.stated or (bridge is not None and term in bridge.stated):
+            if term in c.stated_stems or (bridge is not None and term in bridge.stated_stems):
                 covered += weight
             elif in_other_form or term in c.context:
                 covered += weight * NEARBY_WEIGHT
@@ -319,7 +319,7 @@ class Ranking:
             kind = 1.0
         if kind == 1 and not _value_near_term(c.text, self.question):
             kind = 0.5
-        focus = bool(self.question.focus & c.stated)
+        focus = bool(self.question.focus & c.stated_stems)
         score = (
             CONTEXT_WEIGHT * covered
             + SENTENCE_WEIGHT * own

@@ -139,7 +139,7 @@ def objections_note(answer: str, evidence: Evidence, judge: ClaimJudge | None) -
         contradicted = sentence.verdict is VerdictState.CONTRADICTED
         if contradicted or sentence.decided_by == "judge" or sentence.text in unread:
             lines.append(f"- “{inert(sentence.text)}” — {inert(sentence.reason)}")
-    if not lines and judge is not None and judge.answers == "no":
+    if not lines and judge is not None and judge.addresses_question == "no":
         lines = [f"- the whole answer — {NO_ANSWER}"]
     return prompt(REVIEW).replace("{sentences}", "\n".join(lines)) if lines else None
 

@@ -71,7 +71,7 @@ class ContextBuilder:
         near: dict[str, float] = {}
         if len(entries) > SHOWN_WITHOUT_FILTER:
             texts = [entry_text(key, value) for key, value in entries.items()]
-            near = await context.near(question, texts)
+            near = await context.similarities(question, texts)
         messages, skills = build_messages(
             question,
             layers,

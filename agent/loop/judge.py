@@ -125,16 +125,16 @@ def find_undecided_claims(answer: str, evidence: Evidence) -> dict[str, Sequence
 class ClaimJudge:
     """Asks a model about claims and stores its verdicts, which are looked up by calling the object.
 
-    If there is no `model`, or the model cannot judge, all claims stay undecided. `answers` is the
-    judge's opinion on how far the answer addresses the question, or None if the judge gave no
-    opinion. `disputes` lists the passages that disagree with the answer.
+    If there is no `model`, or the model cannot judge, all claims stay undecided.
+    `addresses_question` is the judge's opinion on how far the answer addresses the question, or
+    None if the judge gave no opinion. `disputes` lists the passages that disagree with the answer.
     """
 
     evidence: Evidence
     budget: Budget
     record: Record
     model: Model | PluginJudge | None = None
-    answers: Answers | None = None
+    addresses_question: Answers | None = None
     disputes: list[Dispute] = field(default_factory=list)
     _decided: dict[ClaimKey, Verdict] = field(default_factory=dict)
 
@@ -245,7 +245,7 @@ class ClaimJudge:
         return None if reply is None else reply.text
 
     def _note(self, rows: Sequence[Mapping[str, Any]], place: str) -> None:
-        self.load(rows)
+        self.load_verdicts(rows)
         self.record("judge", place, verdicts=rows)
 
     @staticmethod
@@ -257,7 +257,7 @@ class ClaimJudge:
                 decided[_claim_key(claim, cited)] = verdict
         return decided
 
-    def load(self, rows: Iterable[Mapping[str, Any]]) -> None:
+    def load_verdicts(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Load verdicts from rows of the record; if several have `answers`, the last is used."""
         for row in rows:
             if "disputed" in row:
@@ -266,7 +266,7 @@ class ClaimJudge:
                     self.disputes.append(dispute)
                 continue
             if "answers" in row:
-                self.answers = cast("Answers", row["answers"])
+                self.addresses_question = cast("Answers", row["answers"])
                 continue
             state, quotes = VerdictState(row["state"]), tuple(row.get("quotes", ()))
             verdict = Verdict(state, row["quote"], row["reason"], "judge", quotes=quotes)

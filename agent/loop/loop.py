@@ -86,7 +86,7 @@ class Loop:
 
     `place` identifies the loop in the run's events. `guard` detects repeated calls; None disables
     this. `guides` are help texts that are added when a tool is first used; without them, any reply
-    is accepted as is. `planned` is the number of steps in the plan, or 0 if there is no plan.
+    is accepted as is. `planned_steps` is the number of steps in the plan, or 0 if there is no plan.
     `messages` is the conversation so far.
     """
 
@@ -99,11 +99,11 @@ class Loop:
     guard: RepetitionGuard | None = field(default_factory=RepetitionGuard)
     window: Window = field(default_factory=Window)
     guides: Guides | None = None
-    planned: int = 0
+    planned_steps: int = 0
     messages: list[Message] = field(default_factory=list)
     _client: ModelClient = field(init=False)
     _question: int = field(default=0, init=False)  # index of the question in the messages
-    _nudges: int = field(default=0, init=False)
+    _nudge_count: int = field(default=0, init=False)
     _forms_shown: int = field(default=0, init=False)
     _was_cut: bool = field(default=False, init=False)
 
@@ -192,9 +192,9 @@ class Loop:
             parts.append(self.guides.after(results))
         if self.guard:
             parts.append(self._repetition_note(self.guard.check_calls(results)))
-        if self.planned and self.budget.steps == self.planned + MAX_STEPS_BEYOND_PLAN:
+        if self.planned_steps and self.budget.steps == self.planned_steps + MAX_STEPS_BEYOND_PLAN:
             self.record("note", step, text="all planned steps are used up")
-            parts.append(PLAN_STEPS_USED_UP.format(steps=self.planned))
+            parts.append(PLAN_STEPS_USED_UP.format(steps=self.planned_steps))
         text = "\n\n".join(part for part in parts if part)
         # Only the latest images are kept, since they show the current page.
         with_images = [result.images for result in results if result.images]
@@ -229,7 +229,7 @@ class Loop:
         only_searched = bool(observed) and all(ToolTrait.SEARCHES in o.traits for o in observed)
         if (
             self.place != MAIN  # a subtask may use earlier subtasks' results
-            or self._nudges >= MAX_NUDGES
+            or self._nudge_count >= MAX_NUDGES
             or (observed and not (only_searched and gives_up(reply.text)))
             or not takes(self.model, Task.NUDGE)
         ):
@@ -237,15 +237,15 @@ class Loop:
         if only_searched:
             if not any(o.results for o in observed):
                 return ""
-            self._nudges, note = MAX_NUDGES, UNREAD_RESULTS_NOTE
-        elif self._nudges == 0:
+            self._nudge_count, note = MAX_NUDGES, UNREAD_RESULTS_NOTE
+        elif self._nudge_count == 0:
             note = NUDGE.format(call=EXAMPLE_CALL)
         else:
             # The question's context (files, memory, earlier turns) may contain the answer.
             if self._has_context(reply) or not start_guided_mode(self.model):
                 return ""
             note = SEARCHES
-        self._nudges += 1
+        self._nudge_count += 1
         self.record("guard.noticed", f"{self.place}/{self.budget.steps}", circle=NUDGED)
         return note
 
@@ -317,7 +317,9 @@ class Loop:
         # differently.
         for number in range(1, MAX_CUTS + 1):
             before = sum(len(message.content) for message in fitted)
-            fitted = self.window.narrow(fitted, self._question, tokens(self.system), limit)
+            fitted = self.window.shrink_after_rejection(
+                fitted, self._question, tokens(self.system), limit
+            )
             if sum(len(message.content) for message in fitted) >= before:
                 raise failure
             self.record("note", place, text=f"the conversation was shortened: {failure}")

@@ -190,7 +190,7 @@ class Orchestrator:
         plan = planning.read_steps(reply, self.budget.steps_left)
         if plan is None:
             return
-        self._loop.planned = plan.budget
+        self._loop.planned_steps = plan.budget
         # In a resumed run or a replay, the recorded question already contains the plan.
         if plan.note() not in self.messages[-1].content:
             self._add_to_question(plan.note())
@@ -286,7 +286,7 @@ class Orchestrator:
         slots = asyncio.Semaphore(self.concurrent)
         # One more part than there are subtasks, for combining the results.
         parts, steps = len(plan) + 1, self.effort.part_steps
-        budgets = [self.budget.part(parts, steps, place) for place in places]
+        budgets = [self.budget.budget_for_part(parts, steps, place) for place in places]
         running: list[asyncio.Task[LoopResult]] = []
 
         async def run(number: int, subtask: Subtask) -> LoopResult:

@@ -184,7 +184,7 @@ def _read_value(field: Field, wording: str, sentence: str, question: str) -> Any
             numbers = [float(date.year) for date in facts.dates if date.year]
         else:
             # Prefer figures whose unit the field mentions.
-            measured = [figure for figure in facts.figures if figure.measure in field_words]
+            measured = [figure for figure in facts.figures if figure.adjacent_word in field_words]
             numbers = [figure.value for figure in measured or facts.figures]
         values = {int(number) if number == int(number) else number for number in numbers}
         values = {value for value in values if not contains_value(value, question)}

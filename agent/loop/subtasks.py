@@ -134,7 +134,7 @@ class SavedPages:
         if stored.site:
             site = stored.site["origin"]
             self._origins[site] = stored.site
-            if not (self._logins and self._logins.belongs(site)):
+            if not (self._logins and self._logins.covers(site)):
                 self._tabs[loop] = {"origin": site, "sessionStorage": stored.session}
         state = {"cookies": stored.cookies, "origins": list(self._origins.values())}
         text = json.dumps({**state, TABS_KEY: self._tabs})
@@ -143,7 +143,7 @@ class SavedPages:
         self._written = text
         if self._logins:
             self._logins.renew(state)
-            text = json.dumps({**self._logins.without(state), TABS_KEY: self._tabs})
+            text = json.dumps({**self._logins.state_without(state), TABS_KEY: self._tabs})
         self._folder.write(self._folder.browser_state, text.encode())
 
 

@@ -188,13 +188,13 @@ class BrowserTools:
     ) -> CallToolResult:
         """Upload files that the server was started with (--file) to the file chooser."""
         tab: Tab | None = (await self._session.web()).tab
-        chooser = tab.events.chooser if tab else None
+        chooser = tab.events.file_chooser if tab else None
         result = text_result(["no file was uploaded"])
         if paths:
             to = target or (chooser.element if chooser else self._clicked)
             result = await self._call(ctx, "UPLOAD", ref=to, path="\n".join(paths))
         if tab:
-            tab.events.chooser = None  # it was answered or declined
+            tab.events.file_chooser = None  # it was answered or declined
         return result
 
     async def drop(
@@ -336,7 +336,7 @@ class BrowserTools:
             raise self._dialog(tab)
         refs = {k: await self._ref(tab, v) for k, v in arguments.items() if k in ("ref", "to")}
         if tool != "OPEN":  # dialogs during page load are dismissed
-            events.hold()
+            events.keep_dialogs_open()
         events.dialog_opened.clear()
         # In a task, because a call blocks while a dialog that it opened is open.
         calling = asyncio.ensure_future(self._session.call(ctx, tool, **(arguments | refs)))

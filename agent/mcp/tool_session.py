@@ -142,13 +142,13 @@ class ToolSession(ToolCalls):
     async def check_search(self, ctx: Context[Any, Any], text: str) -> None:
         """Raise a `ToolReply` unless the text may be sent to search engines without approval."""
         self.note_user_words(text)
-        _, withheld = self.context.outgoing.query(text, self.context.redactor)
+        _, withheld = self.context.outgoing.filter_query(text, self.context.redactor)
         if not withheld:
             return
         reason = "; ".join(f"“{part.text}”: {part.why}" for part in withheld)
         consent = Consent(ctx)
         if consent.approve and await consent.approve(f"search for “{text}” ({reason})"):
-            self.context.outgoing.allow(text, SEARCH_SITE)
+            self.context.outgoing.record_approval(text, SEARCH_SITE)
             return
         consent.check()
         hint = "Rephrase the query, or ask the user to start the server with --share memory."

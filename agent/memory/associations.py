@@ -149,7 +149,7 @@ class Links:
                 )
                 connection.execute(link, proven)
 
-    def touching(self, connection: sa.Connection, ids: Sequence[int]) -> list[MemoryLink]:
+    def links_of_any(self, connection: sa.Connection, ids: Sequence[int]) -> list[MemoryLink]:
         """List the links of any of these memories, strongest first."""
         return [
             MemoryLink(row.one, row.other, LinkKind(row.kind), row.strength, row.proven)
@@ -163,7 +163,7 @@ class Links:
         starts = {id_: score for score, id_ in found[:MAX_STARTS]}
         known = {id_ for _, id_ in found}
         reached: dict[int, float] = {}
-        for link in self.touching(connection, list(starts)) if starts else ():
+        for link in self.links_of_any(connection, list(starts)) if starts else ():
             for near, far in ((link.one, link.other), (link.other, link.one)):
                 followed = link.proven and link.strength >= MIN_FOLLOWED_STRENGTH
                 if followed and near in starts and far not in known:
@@ -181,7 +181,7 @@ class Links:
         ordered = most.order_by(sa.func.count().desc(), ends.c.id.desc()).limit(limit)
         return list(connection.scalars(ordered))
 
-    def fade(self, now: float) -> int:
+    def decay(self, now: float) -> int:
         """Let links decay with the time since their last use; returns how many are deleted."""
         deleted = 0
         with self._store.write() as connection:

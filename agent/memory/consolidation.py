@@ -73,7 +73,7 @@ def consolidate(entries: Entries, seconds: float = DEFAULT_SECONDS) -> Consolida
     """Consolidate for at most `seconds`; returns counts of the changes."""
     deadline = time.monotonic() + seconds
     now, (_, seen) = time.time(), _last(entries)
-    faded = entries.links.fade(now)
+    faded = entries.links.decay(now)
     rows = entries.after(seen, MAX_MEMORIES)
     repeated = _find_duplicates(rows)
     entries.archive(repeated)

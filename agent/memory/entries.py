@@ -184,7 +184,7 @@ class Entries:
             rows = rows_by_id(connection, own)
         return [rows[id_] for id_ in own if id_ in rows and rows[id_].state == "active"]
 
-    def earlier(self, memory: int) -> list[Any]:
+    def former_values(self, memory: int) -> list[Any]:
         """List a memory's former values, oldest first."""
         query = sa.select(history).where(history.c.memory == memory).order_by(history.c.id)
         with self._store.read() as connection:

@@ -137,7 +137,7 @@ class Memory:
     def former_values(self, key: str) -> list[Any]:
         """List the former values of a key, oldest first."""
         row = self.entries.get(kinds.REMEMBERED, key)
-        return [] if row is None else [unpack(old) for old in self.entries.earlier(row.id)]
+        return [] if row is None else [unpack(old) for old in self.entries.former_values(row.id)]
 
     def forget(self, key: str, kind: str = kinds.REMEMBERED) -> bool:
         """Delete the value of this kind and key, and its history; returns whether there was one."""
@@ -255,7 +255,7 @@ class Memory:
         hits = [hit_of(row) for row in self.entries.by_ids(busiest)]
         known = {hit.id for hit in hits}
         with self.store.read() as connection:
-            links = self.entries.links.touching(connection, sorted(known))
+            links = self.entries.links.links_of_any(connection, sorted(known))
         return Graph(tuple(hits), tuple(link for link in links if {link.one, link.other} <= known))
 
     def conversation(self, name: str) -> SavedConversation:

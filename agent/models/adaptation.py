@@ -107,7 +107,7 @@ def recall(endpoint: Endpoint) -> Abilities:
     """Return the stored abilities of an endpoint."""
     # OpenAI itself requires the newer name for the reply limit, which few servers support.
     abilities = Abilities(newer_limit="api.openai.com" in endpoint.base_url)
-    row = _read(endpoint.learned).get(_key(endpoint), {})
+    row = _read(endpoint.abilities_file).get(_key(endpoint), {})
     if isinstance(row, dict) and time.time() - row.get("at", 0) < MAX_AGE:
         for field in fields(Abilities):
             setattr(abilities, field.name, row.get(field.name, getattr(abilities, field.name)))
@@ -116,10 +116,12 @@ def recall(endpoint: Endpoint) -> Abilities:
 
 def remember(endpoint: Endpoint, abilities: Abilities) -> None:
     """Store an endpoint's abilities for later runs."""
-    if endpoint.learned is not None:
-        rows = _read(endpoint.learned) | {_key(endpoint): {"at": time.time(), **asdict(abilities)}}
+    if endpoint.abilities_file is not None:
+        rows = _read(endpoint.abilities_file) | {
+            _key(endpoint): {"at": time.time(), **asdict(abilities)}
+        }
         with suppress(OSError):  # the next run will learn the same again
-            write_atomic(endpoint.learned, json.dumps(rows, indent=1).encode())
+            write_atomic(endpoint.abilities_file, json.dumps(rows, indent=1).encode())
 
 
 def _read(path: Path | None) -> dict[str, dict[str, float]]:

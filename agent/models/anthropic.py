@@ -153,5 +153,5 @@ def _read_message(message: Any) -> Completion:
         message.model,
         cache_writes=written,
         refused=message.stop_reason == "refusal",
-        ended=message.stop_reason or "",
+        end_reason=message.stop_reason or "",
     )

@@ -115,7 +115,7 @@ def read_completion(completion: Any) -> Completion:
         raise ErrorInReply(body, NOT_A_REPLY if other and not choices else NO_RESPONSE_STATUS)
     reader = CompletionReader()
     reader.add(completion)
-    reader.ended = reader.ended or "stop"
+    reader.end_reason = reader.end_reason or "stop"
     return reader.result()
 
 
@@ -123,7 +123,7 @@ def read_completion(completion: Any) -> Completion:
 class CompletionReader:
     """Reads a reply in chunks: text and arguments in pieces, usage at the end."""
 
-    ended: str = ""
+    end_reason: str = ""
     _text: list[str] = field(default_factory=list)
     _reasoning: list[str] = field(default_factory=list)
     _refusal: list[str] = field(default_factory=list)
@@ -143,7 +143,7 @@ class CompletionReader:
         choice = choices[0]
         if error := getattr(choice, "error", None):
             raise ErrorInReply({"error": error})
-        self.ended = getattr(choice, "finish_reason", None) or self.ended
+        self.end_reason = getattr(choice, "finish_reason", None) or self.end_reason
         part = getattr(choice, "delta", None) or getattr(choice, "message", None)
         if part is None:
             return ""
@@ -178,7 +178,7 @@ class CompletionReader:
         whole = [loose_json(arguments) is not None for _, arguments in self._calls.values()]
         # Some endpoints do not mark the end; in that case, the text or call must look complete.
         looks_whole = all(whole) if whole else text.rstrip()[-1:] in _REPLY_END_CHARS
-        if not (self.ended or self._usage or ((text or whole) and looks_whole)):
+        if not (self.end_reason or self._usage or ((text or whole) and looks_whole)):
             raise ValueError("the stream was cut off")
         refusal = "".join(self._refusal)
         return Completion(
@@ -188,7 +188,7 @@ class CompletionReader:
             self._model,
             refused=bool(refusal) and not text,
             reasoning="".join(self._reasoning),
-            ended=self.ended,
+            end_reason=self.end_reason,
         )
 
     def _add_call(self, call: Any) -> None:

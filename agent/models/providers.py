@@ -74,8 +74,8 @@ class Endpoint:
     `name` is the model's name in Urchin; `model` is its name at the provider, or empty for the
     first one that the endpoint lists. `sees` means that images are sent until the endpoint rejects
     them, `native` that tools are sent as functions, and `needs_key` that requests without a key are
-    rejected. `patience` is the number of seconds without data before a call fails. `learned` is the
-    file that stores what endpoints accept.
+    rejected. `patience` is the number of seconds without data before a call fails. `abilities_file`
+    is the file that stores what endpoints accept.
     """
 
     name: str
@@ -89,7 +89,7 @@ class Endpoint:
     native: bool = False
     patience: float = DEFAULT_PATIENCE_SECONDS
     needs_key: bool = False
-    learned: Path | None = None
+    abilities_file: Path | None = None
 
 
 EXTRACTIVE = "extractive"
@@ -210,7 +210,7 @@ def find_endpoint(
         sees=found.sees if options.model_sees is None else options.model_sees,
         native=found.native if options.native_tools is None else options.native_tools,
         patience=options.model_timeout,
-        learned=options.data / "endpoints.json",
+        abilities_file=options.data / "endpoints.json",
     )
 
 

@@ -65,7 +65,7 @@ _CUT_REASONS = frozenset({"length", "max_tokens"})
 class Completion:
     """One request's result: text, calls (name, raw arguments), usage, and the model's full name.
 
-    `cache_writes` counts input tokens that the provider wrote to its cache; `ended` is the
+    `cache_writes` counts input tokens that the provider wrote to its cache; `end_reason` is the
     provider's reason for ending the reply; `refused` means that the model declined; `reasoning`
     contains its thoughts.
     """
@@ -77,7 +77,7 @@ class Completion:
     cache_writes: int = 0
     refused: bool = False
     reasoning: str = ""
-    ended: str = ""
+    end_reason: str = ""
 
 
 class RemoteModel(ABC):
@@ -218,7 +218,7 @@ class RemoteModel(ABC):
 
     def _read(self, completion: Completion) -> ModelReply:
         """Convert a completion to one string: thoughts, text, then calls as tool tags."""
-        ended = completion.ended.lower()
+        ended = completion.end_reason.lower()
         empty = not completion.text.strip() and not completion.calls
         if empty and ended in _FILTER_REASONS - {"refusal"}:
             raise ModelFiltered(f"a content filter of {self.name} stopped the reply ({ended})")

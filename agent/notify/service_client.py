@@ -65,7 +65,7 @@ class ServiceClient:
             if response.status_code not in temporary:
                 return response
             wait = _requested_wait(response)
-            if wait is not None and wait > SERVICE.patience:
+            if wait is not None and wait > SERVICE.max_retry_after:
                 message = f"{response.url.host} asks clients to wait {wait:.0f} s"
                 raise NotSent(message, hint="Try again later.")
             raise TemporaryFailure(None, wait, response)

@@ -118,7 +118,7 @@ class FinishedTurn:
 class JobProgress:
     """The jobs that have started, with the data of their events, and the jobs that are done."""
 
-    begun: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    started: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     done: frozenset[str] = frozenset()
 
     @classmethod
@@ -193,7 +193,7 @@ class ConversationJobs:
 
     async def _count(self) -> int:
         """Count the answer once, even if the job is repeated; returns its number."""
-        begun = self.progress.begun.get(COUNT)
+        begun = self.progress.started.get(COUNT)
         before = await asyncio.to_thread(answered_count, self.memory)
         # Use the recorded number if there is one: other runs may have counted their answers since.
         count = int(begun["count"]) if begun else before + 1
@@ -209,7 +209,7 @@ class ConversationJobs:
         In a skill that the job has changed, `time_field` contains the time of the run.
         """
         skills: list[Skill] = await asyncio.to_thread(self.memory.skills)
-        if name in self.progress.begun:
+        if name in self.progress.started:
             return [skill for skill in skills if skill.get(time_field) != self.now_ms()]
         self.record(JOB_BEGUN_EVENT, job_place(name))
         return skills
@@ -306,7 +306,7 @@ class ConversationJobs:
                 proposed[name] = instruction
         # A process that was killed may already have added some of the skills, so skip existing
         # ones.
-        if PROPOSE in self.progress.begun:
+        if PROPOSE in self.progress.started:
             return
         self.record(JOB_BEGUN_EVENT, job_place(PROPOSE))
         for name, instruction in list(proposed.items())[:MAX_PROPOSED_SKILLS]:

@@ -29,20 +29,20 @@ _ROLE_PREFIX_RE = re.compile(r"\s*\w+: ")
 class Place:
     """The position of an element: its line without refs, the line above it, and the heading.
 
-    `name` is the element as shown in its line. `number` is the number of elements with the same
-    name before it, `others` the number of all other elements with that name. `own_parts` are the
-    cells or words that appear in its line (or, with `parts_above`, in the line above it) and in no
-    other row or line of an element with that name.
+    `name` is the element as shown in its line. `index` is the number of elements with the same name
+    before it, `same_name_count` the number of all other elements with that name. `unique_parts` are
+    the cells or words that appear in its line (or, with `parts_above`, in the line above it) and in
+    no other row or line of an element with that name.
     """
 
     line: str
     above: str
     heading: str
     name: str
-    number: int
-    own_parts: frozenset[str] = frozenset()
+    index: int
+    unique_parts: frozenset[str] = frozenset()
     parts_above: bool = False
-    others: int = 0
+    same_name_count: int = 0
 
 
 def places_in(snapshot: str) -> Iterator[tuple[str, Place]]:
@@ -73,7 +73,7 @@ def keep_own_parts(ref: str, places: Mapping[str, Place]) -> Place:
         own = _words_above(place) - frozenset[str]().union(*map(_words_above, others))
     if not (others or rows):
         own = frozenset()  # the name alone identifies the element
-    return replace(place, own_parts=own, parts_above=above, others=len(others))
+    return replace(place, unique_parts=own, parts_above=above, same_name_count=len(others))
 
 
 def _is_row(place: Place) -> bool:
@@ -108,7 +108,9 @@ def share_of_own_parts(then: Place, now: Place | None) -> float:
     if now is None:
         return 0.0
     there = _words_above(now) if then.parts_above else frozenset(words(now.line))
-    return sum(there.issuperset(part.split()) for part in then.own_parts) / len(then.own_parts)
+    return sum(there.issuperset(part.split()) for part in then.unique_parts) / len(
+        then.unique_parts
+    )
 
 
 def rate_match(then: Place, now: Place | None) -> tuple[float, ...]:
@@ -117,4 +119,4 @@ def rate_match(then: Place, now: Place | None) -> tuple[float, ...]:
         return (0.0,)
     pairs = ((then.line, now.line), (then.above, now.above), (then.heading, now.heading))
     alike = (SequenceMatcher(None, *pair, autojunk=False).ratio() for pair in pairs)
-    return (*(round(ratio, 2) for ratio in alike), -abs(then.number - now.number))
+    return (*(round(ratio, 2) for ratio in alike), -abs(then.index - now.index))

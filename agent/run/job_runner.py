@@ -102,16 +102,16 @@ def remove_marker(lock: FileLock) -> None:
 class JobNotes:
     """The jobs' inputs other than events; recorded in `run.finished` for other processes.
 
-    `messages` is the length of the final conversation. `used` lists the ids of the memories in its
-    prompt. `memory` is the name of the memory to write to. `asks` is true if the jobs need a
-    language model. `wiki` is the folder of the wiki whose daily log is updated; empty if there is
-    none.
+    `messages` is the length of the final conversation. `recalled_memory_ids` lists the ids of the
+    memories in its prompt. `memory` is the name of the memory to write to. `needs_model` is true if
+    the jobs need a language model. `wiki` is the folder of the wiki whose daily log is updated;
+    empty if there is none.
     """
 
     messages: int
-    used: Sequence[int]
+    recalled_memory_ids: Sequence[int]
     memory: str
-    asks: bool
+    needs_model: bool
     wiki: str = ""
 
 
@@ -187,9 +187,9 @@ class BackgroundJobs:
         day_log = context.wiki is not None and context.wiki.rules.day_log
         notes = JobNotes(
             messages=len(work.messages),
-            used=tuple(hit.id for hit in layers.recalled) if layers else (),
+            recalled_memory_ids=tuple(hit.id for hit in layers.recalled) if layers else (),
             memory=IN_PROCESS_MEMORY if callers_memory else memory_name(options),
-            asks=can_ask(work.model, work.budget),
+            needs_model=can_ask(work.model, work.budget),
             wiki=str(options.wiki_folder.resolve()) if day_log else "",
         )
         lock = None
@@ -300,7 +300,7 @@ class JobRunner:
         report, progress, builder = pending.report, pending.progress, pending.builder
         # Jobs that do not need a model.
         if FACTS not in progress.done:
-            used = pending.notes.used
+            used = pending.notes.recalled_memory_ids
             await asyncio.to_thread(save_findings, self.memory, report, builder.playbook, used)
             record(JOB_DONE_EVENT, job_place(FACTS))
         if pending.notes.wiki and DAY_LOG not in progress.done:
@@ -310,7 +310,7 @@ class JobRunner:
 
         # Jobs for the conversation, most of which ask a model.
         ask = self._ask_function(model, record) if model else None
-        if pending.notes.asks and ask is None:
+        if pending.notes.needs_model and ask is None:
             return False
         turns = await asyncio.to_thread(self.memory.conversation(pending.session).turns)
         turn = FinishedTurn(
@@ -353,8 +353,8 @@ def save_findings(
 ) -> None:
     """Write a run's findings, or its failure, to memory and the sealed log.
 
-    `steps` are the run's successful searches and page reads; `used` are the ids of the memories in
-    its prompt.
+    `steps` are the run's successful searches and page reads; `recalled_memory_ids` are the ids of
+    the memories in its prompt.
     """
     from agent.memory.sealed_log import seal_run  # noqa: PLC0415 - loads a database
 

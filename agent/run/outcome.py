@@ -182,7 +182,7 @@ class ReportBuilder:
             checked,
             evidence,
             self.question,
-            answers=judge.answers if judge else None,
+            answers=judge.addresses_question if judge else None,
             disputes=(*(judge.disputes if judge else ()), *self._contrary_evidence()),
             fit=self._fit,
             primary={
@@ -226,7 +226,7 @@ class ReportBuilder:
             report.sentences = list(checked.sentences)
             report.sources, report.conflicts = list(weighed.sources), list(weighed.conflicts)
             report.confidence, report.confidence_parts = weighed.confidence, weighed.parts
-            report.challenges = self._challenged(report.conflicts)
+            report.challenges = self._contrary_searches(report.conflicts)
             self._name_primary_sources(report)
         report.answer = "\n\n".join(filter(None, (report.answer, *dict.fromkeys(self._done))))
         return report
@@ -254,7 +254,7 @@ class ReportBuilder:
             sentence.reason = "; ".join(filter(None, (sentence.reason, note)))
         report.sources = list(sources)
 
-    def _challenged(self, conflicts: Sequence[Conflict]) -> list[ContrarySearch]:
+    def _contrary_searches(self, conflicts: Sequence[Conflict]) -> list[ContrarySearch]:
         disputed = {conflict.text for conflict in conflicts}
         return [
             ContrarySearch(
@@ -304,7 +304,7 @@ class ReportBuilder:
         ]
         if words and not by_rules:
             words = f"{_OWN_WORDS_HEADING} {words}"
-        record = self._what_was_tried(result.limit)
+        record = self._describe_search(result.limit)
         if not (words or report.closest):
             record = f"No answer was found. {record}"
         report.answer = "\n\n".join(filter(None, (words, record)))
@@ -313,7 +313,7 @@ class ReportBuilder:
         """Build the report of a run that ended with an error."""
         report = self.new_report("failed")
         if self.evidence.sources:
-            report.answer = f"No answer was found. {self._what_was_tried()}"
+            report.answer = f"No answer was found. {self._describe_search()}"
         report.error = _error_info(error)
         return report
 
@@ -329,7 +329,7 @@ class ReportBuilder:
             elapsed_s=round(self.budget.elapsed(), 3),
         )
 
-    def _what_was_tried(self, limit: str | None = None) -> str:
+    def _describe_search(self, limit: str | None = None) -> str:
         """Describe the recorded search: queries, pages, failures, and why it ended."""
         failed = {
             f"{line.provider} ({line.outcome.replace('_', ' ')})": None

@@ -45,13 +45,13 @@ class RereadPage:
     copy.
     """
 
-    then: ReportSource
+    earlier_source: ReportSource
     saved: Source | None
     page: Page
     source: Source | None = None
     moved_to: str = ""
     archived: str = ""
-    others: list[Source] = field(default_factory=list)
+    other_sources: list[Source] = field(default_factory=list)
 
     @property
     def is_gone(self) -> bool:
@@ -59,12 +59,12 @@ class RereadPage:
         return self.page.outcome is Outcome.NOT_FOUND or self.page.status in _GONE_STATUSES
 
     @property
-    def before(self) -> tuple[Passage, ...]:
+    def saved_passages(self) -> tuple[Passage, ...]:
         """The page's passages as saved by the earlier run."""
         return self.saved.passages if self.saved else ()
 
     @property
-    def why(self) -> str:
+    def failure_reason(self) -> str:
         """The reason why the page could not be read."""
         return self.page.reason or self.page.outcome.value.replace("_", " ")
 
@@ -94,9 +94,11 @@ async def read_again(
         page = found.page
         if page.outcome is Outcome.OK and page.document and page.document.text.strip():
             found.source = register_source(context, page)
-            if page.via != "file" and normalise_url(page.url) != normalise_url(found.then.url):
+            if page.via != "file" and normalise_url(page.url) != normalise_url(
+                found.earlier_source.url
+            ):
                 found.moved_to = page.url
-        pages[found.then.n] = found
+        pages[found.earlier_source.n] = found
     return pages
 
 
@@ -106,20 +108,20 @@ async def search_for_lost_quotes(
     """Search for lost quotes, read the pages found, and look up archived copies of old pages."""
     calls = Policy(Registry([web_search]), context)
     for number, (page, words) in enumerate(lost[:MAX_SEARCHES], 1):
-        if page.then.via == "file":
+        if page.earlier_source.via == "file":
             continue
-        at = datetime.fromisoformat(page.then.fetched_at)
-        page.archived, problem = await find_archived(web, archive, page.then.url, at)
+        at = datetime.fromisoformat(page.earlier_source.fetched_at)
+        page.archived, problem = await find_archived(web, archive, page.earlier_source.url, at)
         if problem:
             context.record("note", text=problem)
-        query = " ".join(f"{page.then.title} {words}"[:QUERY_CHARS].split()[:-1])
+        query = " ".join(f"{page.earlier_source.title} {words}"[:QUERY_CHARS].split()[:-1])
         found = (await calls.run(ToolCall(web_search.name, query), f"recheck/{number}"))()
         urls = dict.fromkeys(hit.url for hit in found.results)
-        urls.pop(page.then.url, None)
+        urls.pop(page.earlier_source.url, None)
         for url in list(urls)[:RESULTS_READ]:
             read = await web.reader.read(url)
-            if read.outcome is Outcome.OK and _quotes_found(page.then, read):
-                page.others.append(register_source(context, read))
+            if read.outcome is Outcome.OK and _quotes_found(page.earlier_source, read):
+                page.other_sources.append(register_source(context, read))
 
 
 def _quotes_found(then: ReportSource, page: Page) -> list[str]:

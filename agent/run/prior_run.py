@@ -155,7 +155,7 @@ class RecordedWebCalls:
         self._context = ToolContext(
             question=record.question,
             evidence=record.evidence,
-            keep=record.folder.keep,
+            store_bytes=record.folder.keep,
         )
 
     async def run(self, call: ToolCall, place: str) -> Callable[[], Observation]:

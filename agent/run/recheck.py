@@ -135,12 +135,12 @@ class Recheck(Run):
 
     def _check_on(self, sentence: Sentence, page: RereadPage) -> RecheckedSentence:
         """Determine what happened to a sentence's words on one of its pages."""
-        claim, then = sentence.text, page.then
+        claim, then = sentence.text, page.earlier_source
         quotes = self._earlier.quotes(sentence, then)
         rows = [(words, self._on_page(claim, words, page)) for words in quotes]
         words, now = min(rows, key=lambda row: -_STATE_PRECEDENCE[row[1].state])
         if now.state in ("changed", "gone", "not_checked"):
-            for other in (*page.others, *self._read_sources(page.source)):
+            for other in (*page.other_sources, *self._read_sources(page.source)):
                 if compare_words(claim, words, (), other.passages).state == "stands":
                     return self._rechecked_sentence(
                         claim, then, LaterWording("moved", words, words), other, other.url
@@ -156,10 +156,12 @@ class Recheck(Run):
             reason = "the page was read after one of the run's actions, which is not repeated"
             return LaterWording("not_checked", words, reason=reason)
         if page.source is not None:
-            return compare_words(claim, words, page.before, page.source.passages)
+            return compare_words(claim, words, page.saved_passages, page.source.passages)
         if page.is_gone:
-            return LaterWording("gone", words, reason=f"the page is gone: {page.why}")
-        return LaterWording("not_checked", words, reason=f"the page could not be read: {page.why}")
+            return LaterWording("gone", words, reason=f"the page is gone: {page.failure_reason}")
+        return LaterWording(
+            "not_checked", words, reason=f"the page could not be read: {page.failure_reason}"
+        )
 
     def _read_sources(self, but: Source | None) -> list[Source]:
         """Return the current versions of the report's other pages."""
@@ -190,9 +192,9 @@ class Recheck(Run):
         """List the pages that no longer support their sentences, each with the lost words."""
         lost: dict[int, tuple[RereadPage, str]] = {}
         for _, row in checked:
-            page = next((p for p in self._pages.values() if p.then.url == row.url), None)
+            page = next((p for p in self._pages.values() if p.earlier_source.url == row.url), None)
             if page is not None and row.state in ("changed", "gone"):
-                lost.setdefault(page.then.n, (page, row.old))
+                lost.setdefault(page.earlier_source.n, (page, row.old))
         return list(lost.values())
 
     async def _judge(
@@ -231,9 +233,9 @@ class Recheck(Run):
         """Return the passages that replaced the old words or are most similar to the sentence."""
         evidence = self._services.evidence
         source = evidence.source(row.source or 0)
-        page = next((p for p in self._pages.values() if p.then.url == row.url), None)
+        page = next((p for p in self._pages.values() if p.earlier_source.url == row.url), None)
         after = [p for p in source.passages if p.kind != "heading"] if source else []
-        in_place = passages_in_place(row.old, page.before, after) if page else []
+        in_place = passages_in_place(row.old, page.saved_passages, after) if page else []
         similar = evidence.search(row.text, PASSAGES_JUDGED, row.source)
         return list(dict.fromkeys((*in_place[:PASSAGES_IN_PLACE], *similar)))
 

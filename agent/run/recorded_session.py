@@ -65,21 +65,21 @@ class SessionStep:
         return self.element.partition(" ")[2].partition(", ")[0]
 
     @property
-    def entered(self) -> str:
+    def new_value(self) -> str:
         """The text, option or keys to enter now; empty for other actions."""
         return str(self.fields.get(self.tool.enters) or "")
 
     @property
-    def recorded(self) -> str:
+    def recorded_value(self) -> str:
         """The text, option or keys that were entered in the recorded session."""
         return str(self.call.fields.get(self.tool.enters) or "")
 
-    def wanted(self) -> str:
+    def describe_with_new_value(self) -> str:
         """Describe the step to perform: the recorded action with the new value."""
         said = self.describe()
-        if self.recorded:
-            said = said.replace(self.recorded, self.entered)
-        return said if self.entered in said else f"{said}: {self.entered!r}"
+        if self.recorded_value:
+            said = said.replace(self.recorded_value, self.new_value)
+        return said if self.new_value in said else f"{said}: {self.new_value!r}"
 
     def describe(self) -> str:
         """Describe the recorded step, without refs."""
@@ -131,8 +131,8 @@ def with_values(steps: Sequence[SessionStep], values: Mapping[str, str]) -> list
     """Replace entered values; raises `UsageError` for a key that matches no field or entry."""
     changed, unused = list[SessionStep](), dict.fromkeys(values)
     for step in steps:
-        names = (step.label.casefold(), step.entered.casefold())
-        key = next((key for key in values if step.entered and key.casefold() in names), None)
+        names = (step.label.casefold(), step.new_value.casefold())
+        key = next((key for key in values if step.new_value and key.casefold() in names), None)
         if key is None:
             changed.append(step)
             continue
@@ -140,7 +140,7 @@ def with_values(steps: Sequence[SessionStep], values: Mapping[str, str]) -> list
         fields = {**step.fields, step.tool.enters: values[key]}
         changed.append(replace(step, fields=fields))
     if unused:
-        entered = [f"{step.label}={step.entered}" for step in steps if step.entered]
+        entered = [f"{step.label}={step.new_value}" for step in steps if step.new_value]
         listed = "; ".join(entered) or "nothing"
         raise UsageError(
             f"{next(iter(unused))!r} does not match any entered text", hint=f"Entered: {listed}."
@@ -177,23 +177,25 @@ def find_element(view: View, step: SessionStep, key: str, where: str) -> str:
         return refs[0]
     there = dict(places_in("\n".join(line.text for line in view.lines)))
     named = step.element.partition(", ")[0] if key == "ref" else place.name
-    if place.own_parts:
+    if place.unique_parts:
         shares = {ref: share_of_own_parts(place, there.get(ref)) for ref in refs}
         refs = [ref for ref in refs if shares[ref] == max(shares.values())]
         if shares[refs[0]] <= MIN_OWN_PARTS:
-            row = " ".join(sorted(place.own_parts))
+            row = " ".join(sorted(place.unique_parts))
             raise RerunStopped(
                 f"{where}: there is no {named!r} in the row of “{place.line}” ({row})"
             )
-    elif place.others and len(refs) != place.others + 1:
-        message = f"{named!r} matches {len(refs)} elements, but {place.others + 1} in the record"
+    elif place.same_name_count and len(refs) != place.same_name_count + 1:
+        message = (
+            f"{named!r} matches {len(refs)} elements, but {place.same_name_count + 1} in the record"
+        )
         raise RerunStopped(f"{where}: {message}, and they cannot be told apart")
     return max(refs, key=lambda ref: rate_match(place, there.get(ref)))
 
 
 def new_dialog(view: View, step: SessionStep) -> str:
     """Return the first new line of a dialog if most of its lines are new to the session, or ""."""
-    lines = [line.text for line in view.lines if line.front == _DIALOG_LAYER and line.plain]
+    lines = [line.text for line in view.lines if line.layer == _DIALOG_LAYER and line.plain]
     new = [line for line in lines if normalise_line(line) not in step.shown]
     return without_marks(new[0]) if len(new) > len(lines) / 2 else ""
 

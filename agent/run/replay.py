@@ -86,7 +86,7 @@ async def replay(record: RunRecord) -> Report:
         return builder.failed_report(error)
     judge = ClaimJudge(evidence, budget, no_record)
     for event in record.events_of("judge"):
-        judge.load(event.data["verdicts"])
+        judge.load_verdicts(event.data["verdicts"])
     report = builder.finished_report(result, judge)
     if record.schema is not None:
         from agent.evidence.schema import Schema  # noqa: PLC0415 - few runs have one
@@ -219,7 +219,7 @@ class RecordedBudget(Budget):
         self._record = record
         self._limit = _limit_of(record, loop)
 
-    def part(self, parts: int, max_steps: int, place: str = "") -> Budget:  # noqa: ARG002 - as recorded
+    def budget_for_part(self, parts: int, max_steps: int, place: str = "") -> Budget:  # noqa: ARG002 - as recorded
         """Return the budget for the loop at this place."""
         return RecordedBudget(self._record, place)
 

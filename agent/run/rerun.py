@@ -122,7 +122,9 @@ class Rerun(Run):
             services.context.provenance.add(text, Kind.USER)
         self._steps, self._asked, self._takes_over = steps, asked, takes_over
         self._changed = [
-            (step.recorded, step.entered) for step in steps if step.recorded != step.entered
+            (step.recorded_value, step.new_value)
+            for step in steps
+            if step.recorded_value != step.new_value
         ]
         self._sentences: list[Sentence] = []
         self._sources = SourceList()
@@ -193,7 +195,7 @@ class Rerun(Run):
             asked=self._asked,
             done=done,
             why=str(stopped),
-            left=[step.wanted() for step in self._steps[len(done) :]],
+            left=[step.describe_with_new_value() for step in self._steps[len(done) :]],
         )
         return self._checked(result, judge)
 

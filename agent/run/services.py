@@ -152,7 +152,7 @@ class RunServices:
             max_sources=options.max_sources or options.effort.sources,
             effort=options.effort,
             record=self.record,
-            keep=self.folder.keep,
+            store_bytes=self.folder.keep,
             outgoing=Outgoing(provenance, private_search=options.private_search),
             redactor=self.redactor,
             secrets=SecretStore(options.data),
@@ -271,7 +271,7 @@ class RunServices:
             self.write("user.asked", what=what)
             self.context.extend_timeout(USER_TIMEOUT, counts=False)
             try:
-                with self.budget.clock.stopped():
+                with self.budget.clock.paused():
                     return await ask(what)
             finally:
                 self.write("user.answered")

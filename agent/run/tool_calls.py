@@ -161,7 +161,7 @@ class ToolCalls:
 
     def note_user_words(self, text: str) -> None:
         """Treat a client's text as the user's, unless the client has received private text."""
-        if not self.provenance.private_for(SEARCH_SITE):
+        if not self.provenance.has_private_text_for(SEARCH_SITE):
             # A URL would count as one that the user allows the run to open with their logins.
             words = " ".join(word for word in text.split() if "://" not in word)
             self.provenance.add(words, Kind.USER)

@@ -89,7 +89,7 @@ class EventStream:
                 self.has_answer = self._finished = False
         self._frames.append(Frame(event["seq"], line))
 
-    def add_passing(self, **event: Any) -> None:
+    def add_transient(self, **event: Any) -> None:
         """Send a transient event, after all events that were written before it."""
         self.read()
         data = json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode()
@@ -113,14 +113,14 @@ class EventStream:
         self._grown = asyncio.Event()
 
     @property
-    def over(self) -> bool:
+    def has_ended(self) -> bool:
         """Return whether the stream has ended and there will be no further events."""
         return self._closed or (self._finished and not self._is_active())
 
-    def has_after(self, seq: int) -> bool:
+    def may_have_events_after(self, seq: int) -> bool:
         """Return whether an event with a higher number exists or may still follow."""
         self.read()
-        return not self.over or any(f.seq is not None and f.seq > seq for f in self._frames)
+        return not self.has_ended or any(f.seq is not None and f.seq > seq for f in self._frames)
 
     async def sse(self, after: int) -> AsyncIterator[bytes]:
         """Yield the events after number `after` as server-sent events; the last is `end`."""
@@ -141,7 +141,7 @@ class EventStream:
             while True:
                 # Read these before sending frames, so that events that arrive meanwhile are not
                 # missed.
-                grown, over = self._grown, self.over
+                grown, over = self._grown, self.has_ended
                 while at < len(self._frames):
                     frame, at = self._frames[at], at + 1
                     # A transient event before a kept one is outdated: its reply is complete.

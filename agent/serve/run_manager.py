@@ -138,7 +138,7 @@ class ActiveRun:
         if not self._replies[n].done():
             self._replies[n].set_result(reply)
 
-    async def look(
+    async def screenshot(
         self, *, refs: bool = False, act: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
         """Take a screenshot of the open page; with `act`, first perform the user's action on it."""
@@ -153,7 +153,7 @@ class ActiveRun:
 
     def _handle(self, event: Event) -> None:
         if event.type in TRANSIENT_EVENTS:
-            self.stream.add_passing(type=event.type, place=event.place, data=event.data)
+            self.stream.add_transient(type=event.type, place=event.place, data=event.data)
         else:
             self.started.set()
             self.stream.read()
@@ -163,16 +163,16 @@ class ActiveRun:
         n = next(self._numbers)
         self._replies[n] = self._server.create_future()
         self.questions[n] = {"n": n, "kind": kind, "what": what}
-        self.stream.add_passing(type="asked", data=self.questions[n])
+        self.stream.add_transient(type="asked", data=self.questions[n])
         try:
             return await self._replies[n]
         finally:
             del self._replies[n], self.questions[n]
-            self.stream.add_passing(type="answered", data={"n": n})
+            self.stream.add_transient(type="answered", data={"n": n})
 
     # The methods below run in the run thread.
 
-    async def work(self, start: StartRun) -> None:
+    async def run_to_end(self, start: StartRun) -> None:
         """Run to the end, or until stopped; raises the error if `start` fails."""
         hooks: dict[str, Any] = {"on_event": self._tell, "opened": self._keep_context}
         if self._attended:
@@ -186,7 +186,7 @@ class ActiveRun:
             await start(**hooks)
         if self._context is not None and self._context.hints:
             late = {"type": "hint.unread", "data": {"hints": self._context.hints}}
-            self._server.call_soon_threadsafe(lambda: self.stream.add_passing(**late))
+            self._server.call_soon_threadsafe(lambda: self.stream.add_transient(**late))
 
     def _tell(self, event: Event) -> None:
         with suppress(RuntimeError):  # the server has stopped, but the journal is complete
@@ -330,7 +330,7 @@ class RunManager:
 
     async def _work(self, run: ActiveRun, start: StartRun) -> None:
         try:
-            working = asyncio.run_coroutine_threadsafe(run.work(start), self._thread.loop)
+            working = asyncio.run_coroutine_threadsafe(run.run_to_end(start), self._thread.loop)
             await asyncio.wrap_future(working)
         finally:
             del self.active[run.id]

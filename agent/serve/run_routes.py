@@ -100,7 +100,7 @@ async def events(
     if last_event_id is not None and last_event_id.isdecimal() and last_event_id.isascii():
         after = int(last_event_id)
     stream = state.manager.event_stream(folder)
-    if not stream.has_after(after):
+    if not stream.may_have_events_after(after):
         return Response(status_code=204)  # tells an EventSource not to reconnect
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
     return StreamingResponse(stream.sse(after), media_type="text/event-stream", headers=headers)
@@ -156,13 +156,13 @@ async def answer(run: RunName, active: ActiveDep, form: AnswerForm) -> Done:
 @run_routes.get("/runs/{run}/look")
 async def look(active: ActiveDep, refs: bool = False) -> dict[str, Any]:  # noqa: FBT001, FBT002 - a query
     """Take a screenshot of a run's open page, with refs marked on it if requested."""
-    return await active.look(refs=refs)
+    return await active.screenshot(refs=refs)
 
 
 @run_routes.post("/runs/{run}/act")
 async def act(active: ActiveDep, form: ActForm) -> dict[str, Any]:
     """Act manually on a run's open page; return a screenshot afterwards."""
-    return await active.look(act=form.model_dump())
+    return await active.screenshot(act=form.model_dump())
 
 
 @run_routes.get("/runs/{run}/pictures/{digest}", response_class=Response, responses=_IMAGE_RESPONSE)

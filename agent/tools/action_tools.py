@@ -181,11 +181,11 @@ async def act_on_page(
 @contextmanager
 def _recording_act(web: Web) -> Iterator[None]:
     """Record the action's step, and save an unobserved outcome for the next page state."""
-    web.last_act = CALL_PLACE.get()
+    web.last_action_step = CALL_PLACE.get()
     try:
         yield
     except OutcomeUnknown as unknown:
-        web.unseen_outcome = f"{without_refs(unknown.did)} ({unknown})"
+        web.unobserved_outcome = f"{without_refs(unknown.did)} ({unknown})"
         raise
 
 
@@ -201,7 +201,7 @@ async def _on_page(
         before = tab.url
         outcome = await act(tab)
         if tab.events.closed:
-            return lambda: ToolResult({"did": outcome.did, "events": list(outcome.events)})
+            return lambda: ToolResult({"did": outcome.action, "events": list(outcome.events)})
         if outcome.url != before and await clear_block_page(context, tab):
             outcome = replace(outcome, changes=(await take_snapshot(context, tab)).text)
         state = await read_state(context, _summary(outcome) if is_act else "")
@@ -214,9 +214,9 @@ async def _on_page(
 
 def _summary(outcome: ActionOutcome) -> str:
     """Describe, in one paragraph, an action, the events that it caused, and the new text."""
-    new = "; ".join(outcome.new)[:MAX_SUMMARY_TEXT_CHARS]
+    new = "; ".join(outcome.new_lines)[:MAX_SUMMARY_TEXT_CHARS]
     parts = [
-        outcome.did,
+        outcome.action,
         *outcome.events,
         *_unanswered_request_note(outcome),
         f"new text: {new}" if new else "",
@@ -234,7 +234,7 @@ def _action_result(
 ) -> ToolResult:
     """Report an action's outcome; `end` is UNKNOWN if it was not observed, otherwise ""."""
     page, hint = state.page, OutcomeUnknown.hint if end else ""
-    data: dict[str, Any] = {"did": outcome.did, "url": page.url}
+    data: dict[str, Any] = {"did": outcome.action, "url": page.url}
     if end:
         data["outcome"] = end
     if outcome.events or outcome.unanswered:
@@ -587,7 +587,9 @@ async def download(context: ToolContext, *, ref: str) -> ToolResult:
         async with web.lock:
             kept = await tab.download(ref, context.seconds_left(context.limits.call_seconds))
     if kept.path is None:
-        raise ToolError(f"{kept.name} was not saved: {kept.why}", hint="Continue without the file.")
+        raise ToolError(
+            f"{kept.name} was not saved: {kept.reason}", hint="Continue without the file."
+        )
     # A run's record may be shared, so it must not reveal the location of the user's files.
     place = {} if context.run else {"path": str(kept.path)}
     # READ accepts the address; after that, PYTHON can compute with the file's passages.

@@ -88,10 +88,10 @@ class Web:
     `solves_left` captchas, so that a page cannot use up the user's credit. `interrupted_page` is
     the page that was open when the run was interrupted, until it is reopened. `look_for_page` looks
     again for the user's visible tab in an attached Chrome; `silent_tabs` is the number of
-    unresponsive tabs if none responded. `last_act` is the step id of the last action on a page; if
-    its outcome was not observed, `unseen_outcome` describes it until a page is shown again. `state`
-    is the source of the open page as last shown, `state_shown` the part of it that was in the
-    snapshot. `logins` maps sites to the names of saved logins.
+    unresponsive tabs if none responded. `last_action_step` is the step id of the last action on a
+    page; if its outcome was not observed, `unobserved_outcome` describes it until a page is shown
+    again. `state` is the source of the open page as last shown, `shown_text` the part of it that
+    was in the snapshot. `logins` maps sites to the names of saved logins.
     """
 
     egress: Egress
@@ -100,7 +100,7 @@ class Web:
     reader: Reader
     start_browser: Callable[[], Awaitable[Browser]]
     crawler: Crawler | None = None
-    polite: Polite | None = None
+    crawl_policy: Polite | None = None
     search_defaults: dict[str, Any] = field(default_factory=dict)
     attached: bool = False
     is_visible: bool = False
@@ -113,10 +113,10 @@ class Web:
     interrupted_page: InterruptedPage | None = None
     look_for_page: Callable[[], Awaitable[None]] | None = None
     silent_tabs: int = 0
-    last_act: str = ""
-    unseen_outcome: str = ""
+    last_action_step: str = ""
+    unobserved_outcome: str = ""
     state: Source | None = None
-    state_shown: str = ""
+    shown_text: str = ""
     logins: dict[str, str] = field(default_factory=dict)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -195,7 +195,7 @@ class ToolContext:
     evidence: Evidence
     limits: LimitSettings = field(default_factory=LimitSettings)
     record: Record = no_record
-    keep: Callable[[bytes], str] = lambda _: ""
+    store_bytes: Callable[[bytes], str] = lambda _: ""
     outgoing: Outgoing = field(default_factory=Outgoing)
     redactor: Redactor = field(default_factory=Redactor)
     rephrase: Rephrase | None = None
@@ -236,7 +236,7 @@ class ToolContext:
         stored = self.secrets.origins() if self.secrets else {}
         return [name for name, own in stored.items() if own == origin(url)]
 
-    def is_named(self, secret: str) -> bool:
+    def question_names_secret(self, secret: str) -> bool:
         """Whether the question mentions a stored secret, which approves its use on its site."""
         question = {word.casefold() for word in _WORD_RE.findall(self.question)}
         return question.issuperset(word.casefold() for word in _WORD_RE.findall(secret))
@@ -272,7 +272,7 @@ class ToolContext:
             self._worker = ThreadPoolExecutor(1, thread_name_prefix="memory")
         return await asyncio.get_running_loop().run_in_executor(self._worker, function, *args)
 
-    async def near(self, question: str, texts: Sequence[str]) -> dict[str, float]:
+    async def similarities(self, question: str, texts: Sequence[str]) -> dict[str, float]:
         """Return the cosine similarity of a question to each text; {} without embeddings."""
         if self.memory is None:
             return {}

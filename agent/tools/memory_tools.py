@@ -160,7 +160,7 @@ async def search_memory(context: ToolContext, param: str) -> ToolResult:
     profile = await context.in_memory_thread(memory.values, PROFILE)
     entries = js.ordered({**saved, **{f"profile_{key}": value for key, value in profile.items()}})
     texts = {k: js.to_string(value) for k, value in entries.items() if not k.startswith("_")}
-    cosines = await context.near(query, [f"{key}: {text}" for key, text in texts.items()])
+    cosines = await context.similarities(query, [f"{key}: {text}" for key, text in texts.items()])
     scores = _score_by_embeddings(texts, cosines) if cosines else _score_by_words(query, texts)
     best = sorted(scores.items(), key=lambda item: -item[1])[:MAX_MATCHES]
     data["matches"] = [

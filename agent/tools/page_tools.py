@@ -76,8 +76,8 @@ async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
     web.egress.guard.check_url(url)
     usual = web.reader.deadline_of(url, context.limits.read_seconds)
     seconds = context.seconds_left(usual)
-    if web.polite is not None:  # None for the user's Chrome
-        await web.polite.wait_turn(url, seconds)
+    if web.crawl_policy is not None:  # None for the user's Chrome
+        await web.crawl_policy.wait_turn(url, seconds)
     async with web.lock:
         browser, tab = await web.start_browser(), web.tab
         if tab is not None and await browser.responds(tab):
@@ -90,7 +90,7 @@ async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
                 await browser.close(dead)
         if tab.driver.login_realm is not None:
             await _log_in_by_http(context, tab, seconds)
-        if web.polite is not None and (remark := web.polite.remark(url)):
+        if web.crawl_policy is not None and (remark := web.crawl_policy.remark(url)):
             tab.events.add(remark)
         view = await take_snapshot(context, tab)
         if await clear_block_page(context, tab):
@@ -115,9 +115,9 @@ async def _log_in_by_http(context: ToolContext, tab: Tab, seconds: float) -> Non
         command = f"research secret set NAME --origin {here}"
         tab.events.add(f"{asks}; the user can store them as user:password with `{command}`")
         return
-    name = next(filter(context.is_named, names), names[0])
+    name = next(filter(context.question_names_secret, names), names[0])
     effect = f"log in at {here} with the stored secret {name}"
-    if context.is_named(name):
+    if context.question_names_secret(name):
         by = f"secret {name}"
     elif ("login", site) in context.approvals:
         by = f"--yes login@{site}"
@@ -181,7 +181,7 @@ class PageState:
         if not (has_text or page.shown or self.outcome):
             return None
         web.state = register_source(context, page, self.outcome, self.step)
-        web.state_shown = page.shown
+        web.shown_text = page.shown
         return web.state
 
 
@@ -189,8 +189,8 @@ async def read_state(context: ToolContext, outcome: str = "") -> PageState:
     """Read the open page, together with the `outcome` of the action that led to it."""
     web = require_web(context)
     page = await web.read_tab()
-    unseen, web.unseen_outcome = web.unseen_outcome, ""
-    return PageState(page, outcome or unseen, web.last_act)
+    unseen, web.unobserved_outcome = web.unobserved_outcome, ""
+    return PageState(page, outcome or unseen, web.last_action_step)
 
 
 async def state_shown(
@@ -203,8 +203,8 @@ async def state_shown(
     """
     web = require_web(context)
     known = web.state
-    if known and known.url == tab.url and not web.unseen_outcome:
-        if web.state_shown == tab.citable():
+    if known and known.url == tab.url and not web.unobserved_outcome:
+        if web.shown_text == tab.citable():
             return lambda: known
         if lines is not None and (same := _state_with(context, known, lines)):
             return lambda: same
@@ -216,7 +216,7 @@ def _state_with(context: ToolContext, known: Source, lines: Sequence[str]) -> So
     """Return the latest state of the open page since the last action that contains all `lines`."""
     for source in reversed(context.evidence.sources):
         if (source.url, source.step) == (known.url, known.step):
-            text = require_web(context).state_shown if source is known else source.text
+            text = require_web(context).shown_text if source is known else source.text
             if set(lines) <= {"", *text.split("\n")}:
                 return source
     return None

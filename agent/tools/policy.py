@@ -190,13 +190,13 @@ class Policy:
         )
         if outcome.get("outcome") == UNKNOWN:
             context.record("tool.outcome_unknown", place, name=call.name, param=call.param)
-        blobs = {name: context.keep(body) for name, body in result.blobs}
+        blobs = {name: context.store_bytes(body) for name, body in result.blobs}
         context.record("tool.result", place, **result_event_data(outcome, ms, blobs))
         return outcome
 
     def _image(self, picture: bytes) -> Image:
         kind = "image/png" if picture.startswith(b"\x89PNG") else "image/jpeg"
-        return Image(kind, picture, self._context.keep(picture))
+        return Image(kind, picture, self._context.store_bytes(picture))
 
 
 def result_event_data(
@@ -299,7 +299,7 @@ async def check_outgoing(
         elif sent.text:
             check = outgoing.refusal_of_keys if sent.continues else outgoing.refusal
             why = check(sent.text, site)
-        why = why or outgoing.choose(site, sent.bits)
+        why = why or outgoing.count_choice(site, sent.bits)
         if why:
             await _approve_sending(context, tool, sent, site, why)
     return arguments, changes
@@ -317,7 +317,7 @@ def _recipient(context: ToolContext, tool: Tool, arguments: Any, sent: Sent) -> 
 
 async def _checked_query(context: ToolContext, tool: Tool, sent: Sent) -> str:
     """Return the query that may be sent: approved by the user, or without the withheld words."""
-    query, withheld = context.outgoing.query(sent.text, context.redactor)
+    query, withheld = context.outgoing.filter_query(sent.text, context.redactor)
     if not withheld:
         return query
     why = "; ".join(f"“{part.text}” ({part.why})" for part in withheld)
@@ -326,7 +326,7 @@ async def _checked_query(context: ToolContext, tool: Tool, sent: Sent) -> str:
     if approve is not None and await approve(
         f"search for “{sent.text}”, although it contains {why}"
     ):
-        context.outgoing.allow(sent.text, SEARCH_SITE)
+        context.outgoing.record_approval(sent.text, SEARCH_SITE)
         return sent.text
     if not query or not sent.field:
         raise refusal(context, tool.name, why, _OUTGOING_HINTS[Sink.QUERY])
@@ -349,7 +349,7 @@ async def _approve_sending(
         raise refusal(
             context, tool.name, f"the user {did}: {why}", "Continue without sending that text."
         )
-    context.outgoing.allow(sent.text, site)
+    context.outgoing.record_approval(sent.text, site)
 
 
 # Checks of actions, and of effects that outlast the run.
@@ -397,7 +397,7 @@ async def _describe_act(tab: Tab, tool: Tool, arguments: Any) -> tuple[str, tupl
     ref, kinds = fields.get("ref"), [tool.approval]
     element = tab.describe(ref) if ref else "the page"
     text = fields.get("text") or ""
-    submits = await tab.effect(ref, fields.get("keys")) if tool.may_submit else ""
+    submits = await tab.submitted_form(ref, fields.get("keys")) if tool.may_submit else ""
     if tool.approval == "type" and (secret := secret_name(text)):
         kinds, effect = ["login"], f"log in with the stored secret {secret}: {element}"
     else:
@@ -424,7 +424,7 @@ async def _named_login(context: ToolContext, tool: Tool, arguments: Any) -> str:
     tab = context.web.tab if context.web else None
     if tab is None:
         return ""
-    named = [name for name in context.secrets_for(tab.url) if context.is_named(name)]
+    named = [name for name in context.secrets_for(tab.url) if context.question_names_secret(name)]
     if tool.takes_secret:
         wanted = secret_name(arguments.text)
         return wanted if wanted in named else ""

@@ -266,7 +266,7 @@ def _provenance_kind(
     if tool == read_skill.name:
         return Kind.MEMORY if observation.get("owner") == "user" else Kind.FILE
     # Computed text may contain private words that the run has read.
-    if tool not in BUILT_IN or (tool == "PYTHON" and provenance.private_for(SEARCH_SITE)):
+    if tool not in BUILT_IN or (tool == "PYTHON" and provenance.has_private_text_for(SEARCH_SITE)):
         return Kind.TOOL
     if url.startswith("file:"):
         return Kind.FILE if url in files else Kind.CORPUS

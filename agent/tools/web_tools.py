@@ -179,7 +179,7 @@ async def _search(context: ToolContext, web: Web, query: SearchQuery, local: Loc
             search(replace(query, text=text, lang=lang or query.lang))
             for text, lang in rephrased
             # These queries are checked in the same way as the model's calls.
-            if (text, []) == context.outgoing.query(text, context.redactor)
+            if (text, []) == context.outgoing.filter_query(text, context.redactor)
         )
     )
     return merge_answers([first, *found], query.limit) if found else first

@@ -128,14 +128,14 @@ class HostPattern:
 
     host: str
     port: int | None = None
-    below: bool = False
+    includes_subdomains: bool = False
 
     @classmethod
     def parse(cls, text: str) -> HostPattern:
         """Parse a pattern or a full URL. Raises ValueError if it is invalid."""
         text = text.strip()
         if text in {"*", "*.*"}:
-            return cls(host="", below=True)
+            return cls(host="", includes_subdomains=True)
         rest = text.removeprefix("*.")
         authority = (rest.partition("://")[2] or rest).partition("/")[0]
         if authority.count(":") > 1 and not authority.startswith("["):
@@ -150,7 +150,11 @@ class HostPattern:
     def matches(self, host: str, port: int) -> bool:
         """Whether a host in ASCII form, as `browser.net.url.host` returns it, matches."""
         host = host.rstrip(".")
-        same = not self.host or host == self.host or (self.below and host.endswith(f".{self.host}"))
+        same = (
+            not self.host
+            or host == self.host
+            or (self.includes_subdomains and host.endswith(f".{self.host}"))
+        )
         return same and self.port in {None, port}
 
 

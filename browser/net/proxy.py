@@ -305,10 +305,10 @@ def _forwarded_request(request: h11.Request, url: Url, route: UpstreamConnection
         (b"Host", url.netloc.encode()),
         *_end_to_end_headers(request.headers, dropping=b"host"),
     ]
-    target = url.target
+    target = url.path_and_query
     if route.proxy_headers is not None:
         headers += route.proxy_headers
-        target = f"http://{url.netloc}{url.target}"
+        target = f"http://{url.netloc}{url.path_and_query}"
     return h11.Request(method=request.method, target=target.encode(), headers=headers)
 
 

@@ -47,8 +47,8 @@ class Response:
     """A response: `url` is the final URL, `body` is decoded.
 
     `headers` are case-insensitive; repeated ones are joined with `, `. `age` is a cached page's age
-    in seconds, 0 if the server has just confirmed it; None if it is not from the cache. `cut` means
-    that the connection ended before the body was complete.
+    in seconds, 0 if the server has just confirmed it; None if it is not from the cache.
+    `is_truncated` means that the connection ended before the body was complete.
     """
 
     url: str
@@ -56,7 +56,7 @@ class Response:
     headers: Mapping[str, str]
     body: bytes = field(default=b"", repr=False)
     age: float | None = None
-    cut: bool = False
+    is_truncated: bool = False
 
     @property
     def ok(self) -> bool:
@@ -164,7 +164,7 @@ class Connections:
                     return head
                 body = await read_body(response, max_bytes)
                 cut = TRUNCATED_KEY in response.extensions
-                return Response(url, status, headers, body, age=age, cut=cut)
+                return Response(url, status, headers, body, age=age, is_truncated=cut)
 
     async def forget(self, cache_key: str) -> None:
         """Remove a page's cache entry."""

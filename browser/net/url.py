@@ -47,7 +47,7 @@ class Url:
         return f"{self.scheme}://{self.netloc}"
 
     @property
-    def target(self) -> str:
+    def path_and_query(self) -> str:
         """Path and query, as in a request line."""
         return self.path + self.query
 

@@ -72,13 +72,13 @@ class Downloads:
         self._files += 1
         if self._files > MAX_FILES_PER_SESSION:
             await _stop(download)
-            return SavedFile(name, why=f"a session keeps at most {MAX_FILES_PER_SESSION} files")
+            return SavedFile(name, reason=f"a session keeps at most {MAX_FILES_PER_SESSION} files")
         self._arriving.append(download)
         try:
             if not await self._wait_until_complete(download):
                 quota = self._quota
                 most = f"{quota / 1_000_000:.0f} MB" if quota >= 1_000_000 else f"{quota} bytes"
-                return SavedFile(name, why=f"it exceeds the limit of {most}")
+                return SavedFile(name, reason=f"it exceeds the limit of {most}")
             target = self._reserve(name)
             try:
                 await download.save_as(target)
@@ -86,7 +86,9 @@ class Downloads:
                 target.unlink(missing_ok=True)
                 raise
         except (PlaywrightError, OSError) as error:
-            return SavedFile(name, why=f"the download failed: {str(error).splitlines()[0][:200]}")
+            return SavedFile(
+                name, reason=f"the download failed: {str(error).splitlines()[0][:200]}"
+            )
         finally:
             self._arriving.remove(download)
         self._bytes += target.stat().st_size
@@ -98,7 +100,7 @@ class Downloads:
         name = safe_name(suggested_name)
         self._files += 1
         if self._files > MAX_FILES_PER_SESSION or self._bytes + len(data) > self._quota:
-            return SavedFile(name, why="it exceeds the session's limit of files or bytes")
+            return SavedFile(name, reason="it exceeds the session's limit of files or bytes")
         target = self._reserve(name)
         target.write_bytes(data)
         self._bytes += len(data)

@@ -70,7 +70,7 @@ class Logins:
     sites: set[str] = field(default_factory=set)
     anywhere: bool = False
 
-    def at(self, url: str) -> bool:
+    def includes_site(self, url: str) -> bool:
         """Whether the browser is, or may be, logged in to the site of an address."""
         return self.anywhere or registrable_domain(host(url)) in self.sites
 
@@ -117,7 +117,7 @@ class PageDriver:
         page is opened.
         """
         self._check_dialog()
-        self.view, self.events.hold_dialogs, self.events.chooser = None, False, None
+        self.view, self.events.hold_dialogs, self.events.file_chooser = None, False, None
         self.events.status = None
         self.events.drain()  # events of the previous page
         self.events.begin(None, acts=False)
@@ -204,7 +204,7 @@ class PageDriver:
         nothing is clicked, as a click might act on the user's behalf.
         """
         url = self.page.url
-        press = not self.logins.at(url)
+        press = not self.logins.includes_site(url)
         for frame in self.page.frames:
             with suppress(PlaywrightError):  # the frame and its dialog no longer exist
                 if found := await self._consent_in(frame, press=press):
@@ -374,7 +374,7 @@ class PageDriver:
         """Report changes that a diff of the page's lines does not show."""
         if after.title != before.title:
             self.events.add(f"the title is now: {after.title}")
-        self.keep_flashes(after)
+        self.keep_passing_changes(after)
         if self._flashed:
             order = " ".join(f"[{ref}]" for ref in self._flashed)
             self.events.add(f"{FLASHED}, in this order: {order}")
@@ -383,7 +383,7 @@ class PageDriver:
             self.events.add(f"appeared briefly: {where}{text}")
         self._flashed, self._vanished = [], []
 
-    def keep_flashes(self, view: View) -> None:
+    def keep_passing_changes(self, view: View) -> None:
         """Keep a view's flashed refs and vanished text for the next observation."""
         self._flashed += view.flashed
         self._vanished += view.vanished

@@ -82,12 +82,12 @@ class PageLine:
 
     `plain` is the text without refs, as it can be cited, such as `Posts per page: 9` for a field or
     `Save (button, disabled)`. `group` is (repeater, item) for repeated rows; `region` names the
-    landmarks around the line; `continues` marks the later parts of a long paragraph; `front` marks
-    lines of a dialog (2) or another layer (1) that covers the page. `refs` maps each ref in the
-    line to its role and name; `options` and `values` map refs to options and values that are too
-    long for the line. `unseen_refs` and `unseen_text` are the refs and parts of the text that the
-    user cannot see. `covered` pairs each part that is marked as covered with the same part without
-    the mark.
+    landmarks around the line; `is_continuation` marks the later parts of a long paragraph; `layer`
+    marks lines of a dialog (2) or another layer (1) that covers the page. `refs` maps each ref in
+    the line to its role and name; `options` and `values` map refs to options and values that are
+    too long for the line. `unseen_refs` and `unseen_text` are the refs and parts of the text that
+    the user cannot see. `covered_parts` pairs each part that is marked as covered with the same
+    part without the mark.
     """
 
     text: str
@@ -98,13 +98,13 @@ class PageLine:
     group: tuple[str, int] | None = None
     region: str = ""
     hidden: bool = False
-    continues: bool = False
-    front: int = 0
+    is_continuation: bool = False
+    layer: int = 0
     options: dict[str, tuple[str, ...]] = field(default_factory=dict)
     values: dict[str, str] = field(default_factory=dict)
     unseen_refs: set[str] = field(default_factory=set)
     unseen_text: list[str] = field(default_factory=list)
-    covered: list[tuple[str, str]] = field(default_factory=list)
+    covered_parts: list[tuple[str, str]] = field(default_factory=list)
 
     def rendered(self) -> str:
         """The line as a snapshot shows it, with its indentation and block marker."""
@@ -119,14 +119,14 @@ class PageLine:
     def uncovered(self) -> str:
         """The rendered line, without the marks for covered parts."""
         text = self.rendered()
-        for covered, bare in self.covered:
+        for covered, bare in self.covered_parts:
             text = text.replace(covered, bare)
         return text
 
     @property
     def out_of_sight(self) -> bool:
         """Whether no part of the line would be visible even if nothing covered it."""
-        return self.hidden and not self.covered and self.kind not in ("options", "value")
+        return self.hidden and not self.covered_parts and self.kind not in ("options", "value")
 
     def rename(self, refs: dict[str, str]) -> None:
         """Replace the refs of the line's elements."""
@@ -230,7 +230,7 @@ def frame_line(entry: dict[str, Any]) -> PageLine:
     ref, name = entry["f"], str(entry["p"][0] or "")[:FRAME_NAME_SHOWN_CHARS]
     text = f"[{ref} frame: {name}, label only]" if name else f"[{ref} frame]"
     refs = {ref: f"frame {name}".strip()}
-    return PageLine(text, "frame", entry["d"], name, refs, front=entry.get("m", 0))
+    return PageLine(text, "frame", entry["d"], name, refs, layer=entry.get("m", 0))
 
 
 def lines_from_entry(entry: dict[str, Any], base_url: str) -> list[PageLine]:
@@ -238,7 +238,7 @@ def lines_from_entry(entry: dict[str, Any], base_url: str) -> list[PageLine]:
 
     Options and values that do not fit are put on separate lines below.
     """
-    line = PageLine("", entry["k"], entry["d"], front=entry.get("m", 0))
+    line = PageLine("", entry["k"], entry["d"], layer=entry.get("m", 0))
     if entry.get("g"):
         line.group = (str(entry["g"][0]), int(entry["g"][1]))
     pieces = entry["p"]
@@ -264,13 +264,13 @@ def _overflow_lines(line: PageLine) -> Iterator[PageLine]:
             text = "; ".join(options[start : start + OPTIONS_PER_LINE])
             shown, name = f"options of {ref}: {text}", _name_of(line.refs[ref])
             plain = f"{name}, further options: {text}"
-            yield PageLine(shown, "options", line.depth + 1, plain, hidden=True, front=line.front)
+            yield PageLine(shown, "options", line.depth + 1, plain, hidden=True, layer=line.layer)
     for ref, value in line.values.items():
         for start in range(0, len(value), VALUE_CHARS_PER_LINE):
             text = value[start : start + VALUE_CHARS_PER_LINE]
             shown = f"value of {ref}: {text}"
             plain = text.strip()
-            yield PageLine(shown, "value", line.depth + 1, plain, hidden=True, front=line.front)
+            yield PageLine(shown, "value", line.depth + 1, plain, hidden=True, layer=line.layer)
 
 
 def _name_of(described: str) -> str:
@@ -306,7 +306,7 @@ def _split_line(line: PageLine) -> list[PageLine]:
             kind = "p" if number else line.kind
             plain = "" if number else line.plain  # the text to cite may be longer than a line
             more = replace(line, text=part, kind=kind, plain=plain, refs=refs)
-            more.continues = bool(number)
+            more.is_continuation = bool(number)
             lines.append(more)
     return lines
 
@@ -378,7 +378,7 @@ class _LineText:
             bare = plain_text(piece["t"])
             marked = f"({piece['x']}: {bare})"
             if piece["x"] == "covered":
-                self._line.covered.append((marked, bare))
+                self._line.covered_parts.append((marked, bare))
                 return marked, bare
             if piece["x"] in _NOT_VISIBLE_STATES:
                 self._line.unseen_text.append(marked)
@@ -430,7 +430,7 @@ class _LineText:
         if hidden in _NOT_VISIBLE_STATES:
             line.unseen_refs.add(ref)
         elif hidden:
-            line.covered += ((f", {hidden}", ""), (f": {hidden}]", "]"))
+            line.covered_parts += ((f", {hidden}", ""), (f": {hidden}]", "]"))
         value = self._value(ref, plain_text(piece["v"])) if piece.get("v") else ""
         value = value.replace("  ", _SPACE_PLACEHOLDER * 2)
         facts = f" = {value}" if value else ""

@@ -55,9 +55,9 @@ class PageEvents:
     """Listens to one page.
 
     Dialogs are answered immediately: alerts and warnings about leaving the page are accepted,
-    questions are declined unless `dialog_answer` is set for the current action. After `hold`,
-    dialogs stay open instead. Each new tab is passed to `adopt`, which returns its id, or None if
-    it closed the tab because there are too many; downloads are passed to `save`.
+    questions are declined unless `dialog_answer` is set for the current action. After
+    `keep_dialogs_open`, dialogs stay open instead. Each new tab is passed to `adopt`, which returns
+    its id, or None if it closed the tab because there are too many; downloads are passed to `save`.
     """
 
     def __init__(
@@ -83,13 +83,13 @@ class PageEvents:
         self.hold_dialogs = False
         self.open_dialog: Dialog | None = None
         self.dialog_opened = asyncio.Event()
-        self.chooser: FileChooser | None = None
+        self.file_chooser: FileChooser | None = None
         self.navigating = False
         self.navigations = 0
         self.status: int | None = None  # the HTTP status of the page's response
         self.became_download = False  # a navigation turned out to be a download
         self.popups_opened = 0  # since the action began
-        self.sent = 0  # requests that carry data, since the action began
+        self.sent_requests = 0  # requests that carry data, since the action began
         self._refused: set[str] = set()  # addresses that our guard refused
         self.crashed = False
         self.downloads: list[asyncio.Task[SavedFile]] = []
@@ -123,9 +123,9 @@ class PageEvents:
         }
         self._acted_at = now if acts else math.inf
         self.dialog_answer, self.became_download, self.popups_opened = dialog_answer, False, 0
-        self.sent = 0
+        self.sent_requests = 0
 
-    def hold(self) -> None:
+    def keep_dialogs_open(self) -> None:
         """From now on, leave dialogs and file choosers open for the caller to answer.
 
         `PageDriver.goto` ends this, as an open dialog could prevent another page from opening.
@@ -218,7 +218,7 @@ class PageEvents:
             self.navigating = False
 
     def _on_chooser(self, chooser: FileChooser) -> None:
-        self.chooser = chooser
+        self.file_chooser = chooser
         self.add(f"the page asks for {'files' if chooser.is_multiple() else 'a file'}")
 
     def _on_dialog(self, dialog: Dialog) -> None:
@@ -275,7 +275,7 @@ class PageEvents:
             self._requests[request] = time.monotonic()
             if request.method not in _READ_METHODS and same_site(request.url, self._page.url):
                 self._unanswered[request] = self._requests[request]
-        self.sent += request.method in _SENDING_METHODS
+        self.sent_requests += request.method in _SENDING_METHODS
         if request.is_navigation_request() and request.frame == self._page.main_frame:
             self.navigating = True
 

@@ -158,8 +158,8 @@ def _fold_label(lines: Sequence[PageLine], indexes: Sequence[int], unseen: set[i
 
 def _front_lines(lines: Sequence[PageLine]) -> list[int]:
     """Return the indexes of the lines in a dialog or other layer that covers the page."""
-    level = max((line.front for line in lines), default=0)
-    front = [i for i, line in enumerate(lines) if level and line.front == level]
+    level = max((line.layer for line in lines), default=0)
+    front = [i for i, line in enumerate(lines) if level and line.layer == level]
     has_content = any(not lines[i].out_of_sight and lines[i].kind != "region" for i in front)
     return front if has_content and len(lines) - len(front) >= MIN_FOLDED else []
 
@@ -293,7 +293,7 @@ def find_lines(lines: list[PageLine], text: str) -> FindResult:
 
 def _split_over_two(lines: list[PageLine], text: str) -> list[int]:
     """Return the index of each paragraph part that contains the text when joined with the next."""
-    parts = (i for i in range(len(lines) - 1) if lines[i + 1].continues)
+    parts = (i for i in range(len(lines) - 1) if lines[i + 1].is_continuation)
     return [i for i in parts if _contains(f"{lines[i].text} {lines[i + 1].text}", text)]
 
 
@@ -413,8 +413,8 @@ def describe_changes(before: View | None, after: View, query: str | None) -> str
         return snapshot.text
     parts = _diff(old, new)
     # A dialog may cover the entire page: covered lines are counted, not listed as changed.
-    covered_before = {line.uncovered() for line in before.lines if line.covered}
-    covered = [line for line in after.lines if line.covered]
+    covered_before = {line.uncovered() for line in before.lines if line.covered_parts}
+    covered = [line for line in after.lines if line.covered_parts]
     newly_covered = sum(line.uncovered() not in covered_before for line in covered)
     if newly_covered:
         lines = "a line is" if newly_covered == 1 else f"{newly_covered} lines are"

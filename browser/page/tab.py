@@ -264,7 +264,7 @@ class Tab:
         async with within(LOOK_SECONDS, "read the page"):
             return str(await injected.call(self.page.main_frame, "identified", dict(known)) or "")
 
-    async def effect(self, ref: str | None, keys: str | None = None) -> str:
+    async def submitted_form(self, ref: str | None, keys: str | None = None) -> str:
         """Describe the form that clicking `ref`, or pressing `keys` in it, submits; "" if none.
 
         Only the HTML is examined, because the effect of a script cannot be predicted. Without a
@@ -499,7 +499,7 @@ class Tab:
             return outcome
         draws = path or self.describe(ref).startswith("canvas")
         caveat = "the drawing was not read back" if draws else "but nothing on the page changed"
-        return replace(outcome, did=f"{outcome.did}, {caveat}")
+        return replace(outcome, action=f"{outcome.action}, {caveat}")
 
     async def drop(
         self, ref: str, files: Sequence[Path] = (), data: Mapping[str, str] | None = None
@@ -571,9 +571,9 @@ class Tab:
             outcome = await self.driver.act_on_page("scrolled", perform)
         else:
             outcome = await self.driver.act("scrolled", perform, ref)
-        if outcome.changes or not outcome.did.endswith(user_input.BY_WHEEL):
+        if outcome.changes or not outcome.action.endswith(user_input.BY_WHEEL):
             return outcome
-        return replace(outcome, did=f"{outcome.did}, but nothing on the page changed")
+        return replace(outcome, action=f"{outcome.action}, but nothing on the page changed")
 
     async def upload(self, ref: str, files: Sequence[str | os.PathLike[str]]) -> ActionOutcome:
         """Put local files into a file field, or into the file chooser that a button opens."""
@@ -583,7 +583,7 @@ class Tab:
         async def perform(target: Target) -> str:
             await user_input.upload(target, paths)
             await self.driver.settle()
-            if self.events.sent:
+            if self.events.sent_requests:
                 return "and the page sent a request"
             return "not sent yet: click the page's own button to send it"
 
@@ -612,7 +612,7 @@ class Tab:
                 target = await self.driver.frames.find(ref)
                 is_requested = await target.element.evaluate("e => !!e.closest('a[download]')")
                 outcome = await self.click(ref)
-                clicked = outcome.did
+                clicked = outcome.action
                 if len(self.events.downloads) == before:
                     # If the page reacted in a different way, there is no download to wait for.
                     reacted = not is_requested and (outcome.changes or outcome.events)
@@ -623,7 +623,7 @@ class Tab:
                         raise OutcomeUnknown(clicked, f"no file within {FIRST_BYTE_SECONDS:g} s")
                     if not started.done():
                         hint = f"If the page shows the file, READ {self.url}."
-                        raise ActionError(f"{outcome.did} did not start a download", hint=hint)
+                        raise ActionError(f"{outcome.action} did not start a download", hint=hint)
                 return await self.events.downloads[before]
         except DeadlineExceeded as error:
             if not clicked:
@@ -685,7 +685,7 @@ class Tab:
             view = await self.driver.look()
         except DeadlineExceeded:
             return False
-        self.driver.keep_flashes(view)
+        self.driver.keep_passing_changes(view)
         return matches(view.visible_text())
 
     async def wait_for(self, text: str = "", deadline: float = ACT_SECONDS) -> ActionOutcome:

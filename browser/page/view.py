@@ -304,7 +304,7 @@ def _lines(
             if child.get("type") == PDF:
                 head.text += f" (a PDF: READ {child['url']})"
             for line in inside:
-                line.front = max(line.front, head.front)
+                line.layer = max(line.layer, head.layer)
             lines += inside
         else:
             head.text += " (did not answer)"

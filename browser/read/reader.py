@@ -304,7 +304,7 @@ def _page_from_response(requested: str, response: Response) -> Page:
     except BrowserError as error:
         page = replace(page, outcome=Outcome.ERROR, reason=_reason_of(error))
     else:
-        if document and response.cut:
+        if document and response.is_truncated:
             note = "the connection ended too early: the end of the page is missing"
             document = replace(document, notes=(*document.notes, note))
         page = replace(page, outcome=_outcome(document), document=document)

@@ -244,7 +244,7 @@ class UsersTabs:
 
     def __init__(self, relay: Relay) -> None:
         self._relay = relay
-        self.silent = 0
+        self.unresponsive_tabs = 0
 
     async def all(self) -> list[Message]:
         """List them as `{targetId, url, title, …}`, in the browser's order."""
@@ -262,11 +262,11 @@ class UsersTabs:
 
         This is the tab with the focus or, while another program has it, the first visible tab. If
         no tab answers, all tabs are asked once more with a longer timeout, in case the machine is
-        busy; `silent` is then the number of tabs that still do not answer.
+        busy; `unresponsive_tabs` is then the number of tabs that still do not answer.
         """
         for seconds in (TAB_SECONDS, RETRY_TAB_SECONDS):
             found = await self._find_visible_tab(seconds)
-            if found or not self.silent:
+            if found or not self.unresponsive_tabs:
                 return found
         return None
 
@@ -274,10 +274,10 @@ class UsersTabs:
         async def context(target: str) -> dict[str, Any]:
             answer = await self._evaluate(target, injected.CONTEXT_EXPRESSION, seconds)
             if not answer:
-                self.silent += 1
+                self.unresponsive_tabs += 1
             return {**json.loads(answer), "target": target} if answer else {}
 
-        self.silent = 0
+        self.unresponsive_tabs = 0
         targets = [tab["targetId"] for tab in await self.all()]
         tasks = [asyncio.create_task(context(target)) for target in targets]
         visible: dict[str, dict[str, Any]] = {}

@@ -206,7 +206,7 @@ class Browser:
     @property
     def silent_tabs(self) -> int:
         """How many of the user's tabs did not answer during the search for the visible one."""
-        return self._user_tabs.silent if self._user_tabs else 0
+        return self._user_tabs.unresponsive_tabs if self._user_tabs else 0
 
     def _context(self) -> Any:
         if self._running is None:

@@ -8,7 +8,7 @@ from browser import retries
 from browser.errors import ConnectFailed, FetchError, NoAnswer
 from browser.retries import RetryRule, TemporaryFailure, delay, repeat
 
-RULE = RetryRule(3, 0.5, 4.0, patience=10.0)
+RULE = RetryRule(3, 0.5, 4.0, max_retry_after=10.0)
 
 
 @pytest.fixture

@@ -62,9 +62,9 @@ class ReferenceToolContext(ToolContext):
 
     embeddings: Embeddings | None = None
 
-    async def near(self, question: str, texts: Sequence[str]) -> dict[str, float]:
+    async def similarities(self, question: str, texts: Sequence[str]) -> dict[str, float]:
         if self.embeddings is None:
-            return await ToolContext.near(self, question, texts)
+            return await ToolContext.similarities(self, question, texts)
         return await self.embeddings.near(question, texts)
 
 
@@ -205,7 +205,7 @@ class Engine:
             question=case.get("input", ""),
             evidence=Evidence(),
             record=self._speaker.note,
-            keep=lambda _: "",
+            store_bytes=lambda _: "",
             memory=self._memory,
             approve=_yes,
             now_ms=self._speaker.now_ms,

@@ -200,8 +200,8 @@ def test_logged_in_site_content_is_personal():
     assert read.is_personal("https://mail.test/inbox")
     assert not read.is_personal("https://else.test/")
     read.add("Inbox: from Dr. Weiss", Kind.PAGE, "https://mail.test/inbox")
-    assert read.private_for("else.test")
-    assert not read.private_for("mail.test")
+    assert read.has_private_text_for("else.test")
+    assert not read.has_private_text_for("mail.test")
 
 
 def test_url_in_page_text_is_not_a_personal_link():

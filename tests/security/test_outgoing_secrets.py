@@ -42,7 +42,7 @@ def run(question: str = QUESTION, private: str = "", **shared: frozenset[str]) -
 
 
 def query_as_sent(outgoing: Outgoing, query: str) -> str:
-    return outgoing.query(query)[0]
+    return outgoing.filter_query(query)[0]
 
 
 # Row 2: to sites, hosts, servers and tools nothing goes; row 2a: to engines, no identifier.
@@ -133,7 +133,7 @@ def test_private_identifiers_are_withheld_from_search_engines(kind, query, withh
     read = Provenance(QUESTION)
     read.add(f"solveig@brandt.test, {CARD}, 0171 555 0199", kind, "https://clinic.test/")
     read.add("AKIA4ZT81KQMWX02P7QA", kind, "https://clinic.test/")
-    left, parts = Outgoing(read).query(query)
+    left, parts = Outgoing(read).filter_query(query)
     assert all(word not in left for word in withheld)
     assert parts
 
@@ -165,7 +165,7 @@ def test_identifiers_in_question_or_public_page_are_not_secret():
     assert query_as_sent(asked, f"{CARD} ada@engine.test")
     outgoing = run(private="call 0171 555 0199")
     outgoing.provenance.add("Hotline 0171/5550199", Kind.WEB, "https://shop.test/")
-    assert outgoing.query("0171 5550199 Bergen")[1] == []
+    assert outgoing.filter_query("0171 5550199 Bergen")[1] == []
 
 
 def test_dates_and_years_are_not_identifiers():
@@ -179,7 +179,7 @@ def test_environment_secret_is_withheld_from_queries(ask):
     from agent.guard.redact import Redactor
 
     outgoing = Outgoing(Provenance(QUESTION))
-    left, withheld = outgoing.query("weather hunter2hunter2", Redactor(["hunter2hunter2"]))
+    left, withheld = outgoing.filter_query("weather hunter2hunter2", Redactor(["hunter2hunter2"]))
     assert left == "weather"
     assert withheld[0].why == "it contains a secret from the environment"
 
@@ -189,7 +189,7 @@ def test_private_search_uses_only_question_and_public_words():
     read.add("My diagnosis is diabetes.", Kind.FILE)
     read.add("Showers along the coast", Kind.WEB, SEARCH_SITE)
     outgoing = Outgoing(read, private_search=True)
-    left, withheld = outgoing.query("weather Bergen showers diabetes")
+    left, withheld = outgoing.filter_query("weather Bergen showers diabetes")
     assert left == "weather Bergen showers"
     assert "--private-search" in withheld[0].why
 
@@ -223,7 +223,7 @@ async def test_ordinary_searches_and_shown_urls_pass_unchanged():
     ],
 )
 def test_technical_terms_pass_unchanged_in_queries(query, private):
-    assert run(private=private).query(query) == (query, [])
+    assert run(private=private).filter_query(query) == (query, [])
 
 
 def test_private_words_may_return_only_to_their_own_site():
@@ -321,17 +321,17 @@ def test_doi_in_private_file_is_allowed_as_url(text):
 def test_shared_data_goes_only_to_permitted_recipients(share, site, passes):
     shared = run("Tell named.test", f"diabetes, {CARD}", shared=frozenset({share}))
     if site == SEARCH_SITE:
-        assert (shared.query(CARD)[1] == []) is passes
+        assert (shared.filter_query(CARD)[1] == []) is passes
     else:
         assert (not shared.refusal("diabetes", site)) is passes
 
 
 def test_search_approval_does_not_apply_to_sites():
     outgoing = run(private=f"diabetes {CARD}")
-    outgoing.allow(f"diabetes {CARD}", SEARCH_SITE)
-    assert outgoing.query(f"diabetes {CARD}")[1] == []
+    outgoing.record_approval(f"diabetes {CARD}", SEARCH_SITE)
+    assert outgoing.filter_query(f"diabetes {CARD}")[1] == []
     assert outgoing.refusal("diabetes", "evil.test")
-    outgoing.allow("diabetes", "evil.test")
+    outgoing.record_approval("diabetes", "evil.test")
     assert not outgoing.refusal("diabetes", "evil.test")
     assert outgoing.refusal("diabetes", "other.test")
 
@@ -361,7 +361,7 @@ def test_inflected_question_words_may_be_sent():
 @given(st.text(max_size=200))
 def test_outgoing_check_accepts_any_text(text):
     outgoing = run(private=text)
-    outgoing.query(text)
+    outgoing.filter_query(text)
     outgoing.refusal(text, "evil.test")
     outgoing.refusal_of_address(f"https://evil.test/{text}")
     assert outgoing.refusal("qvnorgrf", "evil.test")

@@ -124,8 +124,8 @@ def readers(browser: Browser, tab: Tab) -> dict[str, Callable[[], Awaitable[obje
         await tab.screenshot(whole=True)
 
     async def effects() -> None:
-        await on_first_ref(tab.effect)
-        await tab.effect(None, "Enter")
+        await on_first_ref(tab.submitted_form)
+        await tab.submitted_form(None, "Enter")
 
     async def developer_tools() -> None:
         await devtools.console(tab)

@@ -44,7 +44,7 @@ def origins_of(make_page):
         for number, text in enumerate(texts):
             evidence.add(make_page(text, url=f"https://site{number}.test/page"))
         origins = Origins(evidence.sources)
-        return len({origins.name(source) for source in evidence.sources})
+        return len({origins.origin_site(source) for source in evidence.sources})
 
     return count
 

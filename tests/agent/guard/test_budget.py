@@ -43,13 +43,13 @@ def test_money_is_reserved_for_the_answer():
 
 def test_spending_of_a_part_counts_against_the_whole():
     whole = Budget(max_steps=12, max_usd=1.0)
-    part = whole.part(2, max_steps=8)
+    part = whole.budget_for_part(2, max_steps=8)
     part.add(Usage(usd=0.3))
     assert (whole.spent_usd, part.max_usd, part.max_steps) == (0.3, 0.4, 8)
 
 
 def test_part_has_at_most_the_steps_of_the_whole():
-    assert Budget(max_steps=3).part(2, max_steps=8).max_steps == 3
+    assert Budget(max_steps=3).budget_for_part(2, max_steps=8).max_steps == 3
 
 
 PER_TOKEN = 0.4e-6, 1.6e-6

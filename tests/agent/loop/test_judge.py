@@ -217,6 +217,6 @@ async def test_judge_rating_of_answer_is_parsed_and_recorded(evidence, line, wor
     judge = ClaimJudge(evidence, Budget(), record, FixedReplyModel(said))
     assert await judge.review(ANSWER, "judge")
     again = ClaimJudge(evidence, Budget(), no_record)
-    again.load(recorded)
-    assert judge.answers == again.answers == word
+    again.load_verdicts(recorded)
+    assert judge.addresses_question == again.addresses_question == word
     assert [again(*claim) for claim in claims.items()] == [judge(*c) for c in claims.items()]

@@ -62,8 +62,8 @@ def test_similar_memories_are_linked_on_write(memory: Memory) -> None:
 def test_unused_links_fade_and_are_removed(memory: Memory) -> None:
     one, other = memory.add("oak"), memory.add("elm")
     memory.entries.links.write([MemoryLink(one, other, LinkKind.RELATED, 0.2)])
-    assert memory.entries.links.fade(time.time()) == 0
-    assert memory.entries.links.fade(time.time() + 60 * 86_400) == 1
+    assert memory.entries.links.decay(time.time()) == 0
+    assert memory.entries.links.decay(time.time() + 60 * 86_400) == 1
 
 
 def test_duplicates_are_merged_into_first(memory: Memory) -> None:

@@ -47,7 +47,7 @@ async def model_at(provider, tmp_path):
     def make():
         where = endpoint_for("m", provider.url, {})
         learned = tmp_path / "endpoints.json"
-        models.append(OpenAIModel(replace(where, sees=True, native=True, learned=learned)))
+        models.append(OpenAIModel(replace(where, sees=True, native=True, abilities_file=learned)))
         return models[-1]
 
     yield make

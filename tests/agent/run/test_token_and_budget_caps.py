@@ -98,7 +98,7 @@ async def test_fallback_spends_only_remaining_budget(ask, expensive, monkeypatch
 
 def test_subtask_budget_reserves_prompt_once():
     whole = Budget(max_usd=1.0, price=lambda given, got: (given + got) / 1e6, overhead=100)
-    part = whole.part(2, 4)
+    part = whole.budget_for_part(2, 4)
     held = part.reserve(1_000)
     assert whole.spent_usd == pytest.approx(part.spent_usd)
     held.release()

@@ -104,7 +104,7 @@ def _files_in(folder: Path) -> list[Path]:
 
 async def _refused(tab: Tab, name: str) -> str:
     saved = await tab.download(await _ref(tab, name), 120)
-    return "" if saved.path else saved.why
+    return "" if saved.path else saved.reason
 
 
 async def _ref(tab: Tab, name: str) -> str:

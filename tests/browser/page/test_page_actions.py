@@ -17,7 +17,7 @@ async def test_click_reports_changes_with_refs(show):
         """<button onclick="p.innerHTML='<button>Undo</button>'">Delete</button><p id=p></p>"""
     )
     outcome = await tab.click(ref(await tab.snapshot(), "button Delete"))
-    assert outcome.did.startswith("clicked [")
+    assert outcome.action.startswith("clicked [")
     assert "button: Undo]" in outcome.changes
 
 
@@ -105,7 +105,7 @@ async def test_check_is_idempotent_and_concise(show):
     box = ref(await tab.snapshot(), "checkbox Box 17")
     outcome = await tab.check(box)
     assert "Box 17, checked" in outcome.changes
-    assert len(outcome.did + outcome.changes) / 4 <= 120
+    assert len(outcome.action + outcome.changes) / 4 <= 120
     assert (await tab.check(box)).changes == ""
     assert "checked" not in (await tab.check(box, on=False)).changes
 
@@ -115,7 +115,7 @@ async def test_fill_result_fits_in_120_tokens(show):
     tab = await show(f"<form>{fields}</form>")
     outcome = await tab.type(ref(await tab.snapshot(), "textbox Field 20"), "some text")
     assert "some text" in outcome.changes
-    assert len(outcome.did + outcome.changes) / 4 <= 120
+    assert len(outcome.action + outcome.changes) / 4 <= 120
 
 
 async def test_hidden_checkbox_is_toggled_through_its_label(show):
@@ -188,7 +188,7 @@ async def test_slow_key_handlers_get_remaining_text_at_once(show, monkeypatch):
         onkeydown = () => { keys += 1; const until = performance.now() + 20; while (performance.now() < until); }</script>""")
     note = "Two boats left the quay before the tide turned."
     outcome = await tab.type(ref(await tab.snapshot(), "textbox Note"), note)
-    assert "typed into" in outcome.did
+    assert "typed into" in outcome.action
     assert await tab.page.evaluate("document.querySelector('input').value") == note
     assert 0 < await tab.page.evaluate("keys") < len(note)
 

@@ -112,7 +112,7 @@ async def test_download_over_quota_is_stopped_early(endless, tmp_path):
         tab = await browser.open(url)
         kept = await tab.download(ref(await tab.snapshot(), "link endless"))
         assert kept.path is None
-        assert "3 MB" in kept.why
+        assert "3 MB" in kept.reason
         assert stopped.wait(5)
     assert list(tmp_path.iterdir()) == []
 

@@ -60,7 +60,7 @@ async def test_typing_replaces_editor_text(show, how, text, result):
     tab, field = await editor(show)
     outcome = await tab.type(field, text, **how)
     assert await tab.page.evaluate("text") == result
-    assert outcome.did == f"typed into [{field}] textbox (editor)"
+    assert outcome.action == f"typed into [{field}] textbox (editor)"
 
 
 async def test_typing_into_rendered_editor_line_works(show):
@@ -73,7 +73,7 @@ async def test_editor_keeping_old_text_is_reported(show):
     tab, field = await editor(show)
     await tab.page.evaluate("() => { keys.onkeydown = null; }")  # Control+a selects nothing
     outcome = await tab.type(field, "new text")
-    assert "but the previous text is still there: it shows '1 new textlet a = 1;" in outcome.did
+    assert "but the previous text is still there: it shows '1 new textlet a = 1;" in outcome.action
 
 
 async def test_editor_ignoring_input_is_reported(show):
@@ -97,8 +97,8 @@ async def test_terminal_receives_each_key_once(show):
     first = await tab.type(field, "date", submit=True)
     second = await tab.type(field, "ls")
     assert await tab.page.evaluate("sent") == "date|ls"
-    assert first.did.endswith("Terminal input")
-    assert second.did.endswith("Terminal input")
+    assert first.action.endswith("Terminal input")
+    assert second.action.endswith("Terminal input")
 
 
 async def test_spreadsheet_cell_is_selected_before_typing(show):
@@ -111,5 +111,5 @@ async def test_spreadsheet_cell_is_selected_before_typing(show):
           if (e.key.length === 1 && !e.ctrlKey) { if (fresh) chosen.textContent = ''; fresh = false; chosen.textContent += e.key } }</script>""")
     snapshot = await tab.snapshot()
     outcome = await tab.type(ref(snapshot, "clickable 6"), "75")
-    assert outcome.did.startswith("typed into")
+    assert outcome.action.startswith("typed into")
     assert await tab.page.evaluate("t.innerText") == "Ada\t3\nBo\t75"

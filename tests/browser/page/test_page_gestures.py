@@ -53,7 +53,7 @@ async def test_click_can_hold_for_a_long_press(show):
     assert "short" in (await tab.click(button)).changes
     outcome = await tab.click(button, seconds=0.7)
     assert "long" in outcome.changes
-    assert "held for 0.7 s" in outcome.did
+    assert "held for 0.7 s" in outcome.action
 
 
 async def test_drag_can_start_with_a_long_press(show):

@@ -164,7 +164,7 @@ async def test_long_invisible_label_is_truncated(show):
     tab = await show(f"<button aria-label='{'go on ' * 30}end'>×</button>")
     snapshot = await tab.snapshot()
     assert (len(snapshot.text) < 100, "end" in snapshot.text) == (True, False)
-    assert "clicked" in (await tab.click(next(iter(snapshot.refs)))).did
+    assert "clicked" in (await tab.click(next(iter(snapshot.refs)))).action
 
 
 async def test_visible_text_is_not_marked_hidden(show):

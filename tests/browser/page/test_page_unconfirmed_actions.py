@@ -38,7 +38,7 @@ async def test_field_ignoring_input_raises(show, field):
 async def test_value_changed_by_field_is_reported(show, field, said):
     tab = await show(field)
     outcome = await tab.type(ref(await tab.snapshot(), ""), "abcdef")
-    assert outcome.did.endswith(f"but the field now says {said}")
+    assert outcome.action.endswith(f"but the field now says {said}")
 
 
 @pytest.mark.parametrize(
@@ -54,8 +54,8 @@ async def test_value_changed_by_field_is_reported(show, field, said):
 async def test_accepted_input_is_reported_without_remark(show, field):
     tab = await show(field)
     outcome = await tab.type(ref(await tab.snapshot(), ""), "2026-03-31")
-    assert outcome.did.startswith("typed into [e1] ")
-    assert ", " not in outcome.did
+    assert outcome.action.startswith("typed into [e1] ")
+    assert ", " not in outcome.action
 
 
 LATER = "setTimeout(() => { %s }, 30)"
@@ -77,7 +77,7 @@ LIST = """<div role=combobox aria-label=F aria-expanded=false tabindex=0 onclick
 async def test_checkbox_remaining_unchecked_is_reported(show, box):
     tab = await show(box)
     outcome = await tab.click(next(iter((await tab.snapshot()).refs)))
-    assert outcome.did.endswith("but it is still not checked")
+    assert outcome.action.endswith("but it is still not checked")
 
 
 @pytest.mark.parametrize(
@@ -92,26 +92,26 @@ async def test_checkbox_remaining_unchecked_is_reported(show, box):
 async def test_reverted_selection_is_reported(show, choice):
     tab = await show(choice)
     outcome = await tab.select(next(iter((await tab.snapshot()).refs)), "Elm")
-    assert outcome.did.endswith("but it now reads 'Choose'")
+    assert outcome.action.endswith("but it now reads 'Choose'")
 
 
 async def test_accepted_selection_is_reported_without_remark(show):
     tab = await show(LIST % "box.textContent = 'Elm'")
     outcome = await tab.select(next(iter((await tab.snapshot()).refs)), "Elm")
-    assert outcome.did.startswith("selected 'Elm' in [e1] combobox")
-    assert "but" not in outcome.did
+    assert outcome.action.startswith("selected 'Elm' in [e1] combobox")
+    assert "but" not in outcome.action
     tab = await show("""<input role=combobox aria-label=F value=Oak><ul role=listbox><li role=option aria-selected=true>Oak</li>
         <li role=option aria-selected=false onclick="document.querySelector('input').value = 'Elm'">Elm</li></ul>""")
     outcome = await tab.select(ref(await tab.snapshot(), "combobox F"), "Elm")
-    assert "but" not in outcome.did  # though the list that is left shows its old mark
+    assert "but" not in outcome.action  # though the list that is left shows its old mark
 
 
 async def test_cell_opening_field_on_first_key_receives_full_text(show):
     tab = await show("""<div role=grid><div role=row><div role=gridcell tabindex=0 onkeydown="if (!this.firstElementChild) {
         this.innerHTML = '<input value=2>'; setTimeout(() => this.firstChild.focus()) }">2</div></div></div>""")
     outcome = await tab.type(ref(await tab.snapshot(), "gridcell"), "175")
-    assert outcome.did.startswith("typed into")
-    assert "but" not in outcome.did
+    assert outcome.action.startswith("typed into")
+    assert "but" not in outcome.action
     assert await tab.page.evaluate("document.querySelector('input').value") == "175"
 
 
@@ -127,13 +127,13 @@ async def test_drag_without_effect_is_reported(show):
     tab = await show("<div draggable=true>card</div><div onclick=1>zone</div>")
     snap = await tab.snapshot()
     outcome = await tab.drag(ref(snap, "clickable card"), ref(snap, "clickable zone"))
-    assert outcome.did.endswith("but nothing on the page changed")
+    assert outcome.action.endswith("but nothing on the page changed")
 
 
 async def test_button_disabled_on_press_is_reported(show):
     tab = await show("<button onmousedown='this.disabled = true'>Save</button>")
     outcome = await tab.click(ref(await tab.snapshot(), "button Save"))
-    assert "but no click resulted" in outcome.did
+    assert "but no click resulted" in outcome.action
 
 
 async def test_leading_spaces_and_tabs_are_typed_verbatim(show):
@@ -153,7 +153,7 @@ async def test_click_hits_its_row_in_constantly_rerendered_list(show):
     _list, _alto, brio, _duna = (await tab.snapshot()).refs
     outcome = await tab.click(brio)
     assert "bought Brio" in outcome.changes
-    assert "the press went to" not in outcome.did
+    assert "the press went to" not in outcome.action
 
 
 async def test_button_replaced_on_press_is_reported(show):
@@ -161,7 +161,7 @@ async def test_button_replaced_on_press_is_reported(show):
         '<main><button onmousedown="this.replaceWith(this.cloneNode(true))">Save</button></main>'
     )
     outcome = await tab.click(ref(await tab.snapshot(), "button Save"))
-    assert "no click resulted" in outcome.did
+    assert "no click resulted" in outcome.action
 
 
 @pytest.mark.parametrize(
@@ -176,18 +176,18 @@ async def test_button_replaced_on_press_is_reported(show):
 async def test_successful_click_is_reported_without_remark(show, body):
     tab = await show(body)
     refs = (await tab.snapshot()).refs
-    assert "went to" not in (await tab.click(next(iter(refs)))).did
+    assert "went to" not in (await tab.click(next(iter(refs)))).action
 
 
 async def test_press_reports_which_element_received_keys(show):
     tab = await show("<input aria-label=Name><p tabindex=0 onfocus='this.blur()' onclick=1>Shy</p>")
     snap = await tab.snapshot()
-    assert "nothing has the focus" in (await tab.press("a")).did
+    assert "nothing has the focus" in (await tab.press("a")).action
     await tab.click(ref(snap, "textbox Name"))
-    assert (await tab.press("a")).did == 'pressed a in textbox "Name"'
+    assert (await tab.press("a")).action == 'pressed a in textbox "Name"'
     assert (
         "but the focus is on nothing"
-        in (await tab.press("a", next(r for r, w in snap.refs.items() if "Shy" in w))).did
+        in (await tab.press("a", next(r for r, w in snap.refs.items() if "Shy" in w))).action
     )
 
 
@@ -209,7 +209,7 @@ async def test_folded_rows_of_large_page_can_be_found_and_clicked(show):
     button = row.partition("[")[2].partition(" ")[0]
     assert "number 830" in await tab.expand(button)
     outcome = await tab.click(button)
-    assert outcome.did == f"clicked [{button}] button Edit"
+    assert outcome.action == f"clicked [{button}] button Edit"
     assert await tab.page.title() == "edited 821"
 
     await tab.scroll(to="bottom")
@@ -315,16 +315,18 @@ async def test_scroll_uses_wheel_without_scrollbar_and_reports_no_movement(show)
     tab = await show(f"<h1>Log</h1><p>Above</p>{MOVES_ITSELF}")
     at = (await tab.find("entry 5")).text.partition("[")[2].split()[0]
     outcome = await tab.scroll(1, at)
-    assert outcome.did.endswith("by the wheel")
+    assert outcome.action.endswith("by the wheel")
     assert "entry 12" in outcome.changes
     await tab.scroll(ref=at, to="bottom")
     assert "entry 399" in (await tab.snapshot()).text
 
     tab = await show("<p>All of it.</p>")
-    assert (await tab.scroll()).did == "scrolled, by the wheel, but nothing on the page changed"
+    assert (await tab.scroll()).action == "scrolled, by the wheel, but nothing on the page changed"
     tab = await show("<p style='height:3000px'>Long.</p>")
-    assert "but" not in (await tab.scroll(to="bottom")).did
-    assert (await tab.scroll(1)).did == "scrolled, but nothing moved: the end was already reached"
+    assert "but" not in (await tab.scroll(to="bottom")).action
+    assert (
+        await tab.scroll(1)
+    ).action == "scrolled, but nothing moved: the end was already reached"
 
 
 async def test_find_does_not_zoom_maps_with_the_wheel(show):
@@ -361,7 +363,7 @@ async def test_element_appearing_on_hover_is_reported_not_clicked(show):
         <script>box.onmouseenter = () => { s.hidden = true; l.hidden = false }</script>""")
     shown = await tab.snapshot()
     outcome = await tab.click(next(iter(shown.refs)))
-    assert "but nothing was pressed: <label#l>" in outcome.did
+    assert "but nothing was pressed: <label#l>" in outcome.action
     assert "checkbox: Rivers" in outcome.changes
     assert not await tab.page.is_checked("#c")
 
@@ -370,14 +372,14 @@ async def test_chosen_file_is_not_reported_as_uploaded(show, tmp_path):
     (tmp_path / "note.txt").write_text("hello")
     tab = await show("<form><label>File <input type=file></label><button>Send</button></form>")
     outcome = await tab.upload(ref(await tab.snapshot(), "file"), [tmp_path / "note.txt"])
-    assert outcome.did.startswith("chose note.txt for")
-    assert outcome.did.endswith("not sent yet: click the page's own button to send it")
+    assert outcome.action.startswith("chose note.txt for")
+    assert outcome.action.endswith("not sent yet: click the page's own button to send it")
     sends = (
         "<input type=file aria-label=File onchange=\"fetch('/', { method: 'POST', body: 'x' })\">"
     )
     tab = await show(sends)
     outcome = await tab.upload(ref(await tab.snapshot(), "file"), [tmp_path / "note.txt"])
-    assert outcome.did.endswith("and the page sent a request")
+    assert outcome.action.endswith("and the page sent a request")
 
 
 async def test_click_point_outside_element_is_rejected(show):
@@ -412,9 +414,9 @@ async def test_custom_slider_is_set_with_arrow_keys(show, slider):
     field = ref(await tab.snapshot(), "slider")
     outcome = await tab.type(field, "60")
     assert await tab.page.evaluate("document.querySelector('[role=slider]').ariaValueNow") == "60"
-    assert outcome.did == f"typed into [{field}] slider F"
+    assert outcome.action == f"typed into [{field}] slider F"
     outcome = await tab.type(field, "62")
-    assert outcome.did.endswith("but its value is 60")
+    assert outcome.action.endswith("but its value is 60")
     with pytest.raises(ActionError, match="out of range \\(from 0 to 100\\)"):
         await tab.type(field, "300")
 
@@ -426,7 +428,7 @@ async def test_date_spinbutton_accepts_digits(show):
     )
     outcome = await tab.type(ref(await tab.snapshot(), "spinbutton"), "3")
     assert await tab.page.evaluate("m.ariaValueNow") == "3"
-    assert outcome.did.endswith("spinbutton month")
+    assert outcome.action.endswith("spinbutton month")
 
 
 async def test_svg_shape_is_not_covered_by_its_label(show):
@@ -455,7 +457,7 @@ async def test_menu_item_removed_on_press_is_reported_for_checking(show):
     tab = await show("""<p id=o>light</p><div id=m role=menuitem tabindex=0
         onmousedown="o.textContent = 'dark'; m.remove()">Dark theme</div>""")
     outcome = await tab.click(ref(await tab.snapshot(), "menuitem Dark theme"))
-    assert outcome.did.endswith(
+    assert outcome.action.endswith(
         "the page removed it when it was pressed: check whether that worked"
     )
     assert "dark" in outcome.changes
@@ -464,6 +466,6 @@ async def test_menu_item_removed_on_press_is_reported_for_checking(show):
 async def test_click_that_navigates_is_reported_without_remark(show, pages):
     target = pages.put("<h1>Settings</h1>")
     tab = await show(f"<a href='{target}'>Settings</a>")
-    assert (await tab.click(ref(await tab.snapshot(), "link Settings"))).did.endswith(
+    assert (await tab.click(ref(await tab.snapshot(), "link Settings"))).action.endswith(
         "link Settings"
     )

@@ -101,7 +101,7 @@ async def test_delegated_handler_checking_classname_gives_ref(show):
 async def test_highlight_selects_text_across_elements(show):
     tab = await show("<p>The <b>old</b> lamp\n was lit.</p><p id=said></p>")
     outcome = await tab.highlight("old lamp was")
-    assert outcome.did == "highlighted 'old lamp was'"
+    assert outcome.action == "highlighted 'old lamp was'"
     assert (await tab.context()).selection.split() == ["old", "lamp", "was"]
 
 
@@ -145,7 +145,7 @@ async def test_button_styled_element_gets_ref_under_opaque_root_listener(show):
 async def test_found_text_without_known_listener_gets_a_ref(show):
     tab = await show("<ul><li>Tea <b>3 tins</b><li>Coffee</ul>")
     assert (await tab.find("Coffee")).text == ' - Coffee\n[e1 text: Coffee] in "Tea 3 tins Coffee"'
-    assert (await tab.click("e1")).did.startswith("clicked [e1]")
+    assert (await tab.click("e1")).action.startswith("clicked [e1]")
 
 
 ROWS = "".join(f"<p>row {n}</p>" for n in range(60))

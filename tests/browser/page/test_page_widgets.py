@@ -88,7 +88,7 @@ async def test_select_picks_custom_option_and_closes_list(show, keep, chosen):
     by_click = "onclick=\"choose('${name}')\""
     tab = await show(COMBOBOX.replace("KEEP", keep).replace(by_click, chosen or by_click))
     outcome = await tab.select(ref(await tab.snapshot(), "combobox City"), "Harbour 47")
-    assert outcome.did.startswith("selected 'Harbour 47' in [e1] combobox City")
+    assert outcome.action.startswith("selected 'Harbour 47' in [e1] combobox City")
     assert await tab.page.evaluate("[c.textContent, pop.hidden]") == ["Harbour 47", True]
 
 
@@ -108,7 +108,7 @@ q.onkeydown = (e) => { if (e.key === 'Enter') chips.textContent += q.value }</sc
 async def test_custom_multiselect_picks_options_one_by_one(show):
     tab = await show(CHIPS)
     outcome = await tab.select(ref(await tab.snapshot(), "combobox Skills"), "Baking; Sewing")
-    assert "but" not in outcome.did
+    assert "but" not in outcome.action
     assert await tab.page.evaluate("chips.textContent") == "Baking Sewing "
 
 
@@ -116,13 +116,13 @@ async def test_cell_with_double_click_list_accepts_option(show):
     tab = await show("""<table><tr><td tabindex=0 id=c ondblclick="pop.hidden = false">Steel</table><ul id=pop role=listbox hidden>
         <li role=option>Brass<li role=option>Zinc</ul><script>pop.onclick = (e) => { c.textContent = e.target.textContent; pop.hidden = true }</script>""")
     outcome = await tab.select(ref(await tab.snapshot(), "clickable Steel"), "Zinc")
-    assert "but" not in outcome.did
+    assert "but" not in outcome.action
     assert await tab.page.evaluate("c.textContent") == "Zinc"
     # A cell that opens a field at the first of two presses gets both.
     await tab.page.evaluate(
         """c.onclick = () => { c.firstElementChild || (c.innerHTML = '<input value=9 style="width:40px">') }"""
     )
-    assert "but" not in (await tab.click(await tab.ref_of("#c"), count=2)).did
+    assert "but" not in (await tab.click(await tab.ref_of("#c"), count=2)).action
 
 
 async def test_option_is_picked_from_the_list_of_its_own_field(show):
@@ -132,22 +132,22 @@ async def test_option_is_picked_from_the_list_of_its_own_field(show):
         <ul id=pop hidden><li role=option>Baking<li role=option>Sewing</ul>
         <script>pop.onclick = (e) => { chips.innerHTML += `<i role=button>${e.target.textContent}</i>`; pop.hidden = true }</script>""")
     outcome = await tab.select(await tab.ref_of("#f"), "Baking")
-    assert outcome.did.startswith("selected 'Baking' in")
-    assert "but" not in outcome.did
+    assert outcome.action.startswith("selected 'Baking' in")
+    assert "but" not in outcome.action
     assert await tab.page.evaluate("[chips.textContent, document.title]") == ["Baking", "Test"]
 
 
 async def test_slider_with_hidden_input_is_set_by_keys(show):
     tab = await show("""<div role=slider id=s tabindex=0 aria-label=Depth aria-valuenow=3 style="width:20px;height:20px"><input hidden value=3></div>
         <script>s.onkeydown = (e) => { s.ariaValueNow = Number(s.ariaValueNow) + (e.key === 'ArrowRight') - (e.key === 'ArrowLeft') }</script>""")
-    assert "but" not in (await tab.type(await tab.ref_of("#s"), "6")).did
+    assert "but" not in (await tab.type(await tab.ref_of("#s"), "6")).action
     assert await tab.page.evaluate("s.ariaValueNow") == "6"
 
 
 async def test_typing_into_custom_combobox_reaches_its_input(show):
     tab = await show(CHIPS)
     box = ref(await tab.snapshot(), "combobox Skills")
-    assert "could not be checked" not in (await tab.type(box, "Oven", submit=True)).did
+    assert "could not be checked" not in (await tab.type(box, "Oven", submit=True)).action
     assert await tab.page.evaluate("chips.textContent") == "Oven"
 
 
@@ -176,7 +176,7 @@ async def test_self_rendering_editor_receives_text_verbatim(show):
         e.onkeydown = (k) => { if (k.ctrlKey && k.key === 'a') all = true; if (k.key === '{') { e.textContent += '{}' } };
         e.onpaste = (p) => { p.preventDefault(); e.textContent = (all ? '' : e.textContent) + p.clipboardData.getData('text/plain'); all = false }</script>""")
     outcome = await tab.type(ref(await tab.snapshot(), "textbox Code"), "if (x) {\n  y\n}")
-    assert outcome.did == "typed into [e1] textbox Code"
+    assert outcome.action == "typed into [e1] textbox Code"
     assert await tab.page.evaluate("e.textContent") == "if (x) {\n  y\n}"
 
 
@@ -187,7 +187,7 @@ async def test_wait_for_matches_snapshot_text(show):
     await tab.wait_for("button: go", deadline=1)
     with pytest.raises(DeadlineExceeded):
         await tab.wait_for("closed", deadline=0.3)
-    assert (await tab.wait_for("", deadline=0.2)).did == "waited 0.2 s"
+    assert (await tab.wait_for("", deadline=0.2)).action == "waited 0.2 s"
 
 
 async def test_drag_follows_path_points(show):
@@ -320,7 +320,7 @@ async def test_clipboard_textarea_beside_editor_is_not_the_editor(show):
 async def test_typed_text_is_verified_in_the_receiving_field(show, html, text, remark, value):
     tab = await show(html)
     outcome = await tab.type(await tab.ref_of("input:first-of-type"), text)
-    assert remark in outcome.did
-    assert remark or "but" not in outcome.did
+    assert remark in outcome.action
+    assert remark or "but" not in outcome.action
     values = "[...document.querySelectorAll('input')].map((one) => one.value).join('')"
     assert await tab.page.evaluate(values) == value
