@@ -223,8 +223,9 @@ def _choose(
 ) -> tuple[list[Block], list[Block]]:
     """Return the content blocks, and those dropped blocks that are neither labels nor titles."""
     is_large = len(content) > _MAX_BLOCKS
-    may_have_items = meta.is_thread or not (meta.is_article or meta.lines or is_large)
-    if may_have_items and (items := read_items(content)):
+    may_have_items = meta.is_thread or not (meta.lines or is_large)
+    is_article = meta.is_article and not meta.is_thread
+    if may_have_items and (items := read_items(content, is_article=is_article)):
         dropped = _exclude_blocks(content, items)
         counted = (b for b in dropped if b.is_prose or b.is_data or b.kind == "quote")
         return items, list(counted)

@@ -64,11 +64,21 @@ class _Item:
         return sum(len(block.text) for block in self.blocks)
 
 
-def read_items(blocks: Sequence[Block]) -> list[Block] | None:
-    """The blocks of a thread or listing, item by item; None for any other page."""
+def read_items(blocks: Sequence[Block], *, is_article: bool = False) -> list[Block] | None:
+    """The blocks of a thread or listing, item by item; None for any other page.
+
+    Where a page declares an article, only three or more posts without prose above them and with
+    dates are a thread; otherwise they are comments.
+    """
+    if is_article and not _starts_with_post(blocks):
+        return None
     groups = _groups(blocks)
     least = MAJORITY * sum(len(block.text) for block in blocks)
     threads = [group for group in map(_without_ends, groups) if _is_thread(group, least)]
+    if is_article:
+        threads = [group for group in threads if _is_whole_page(group, blocks)]
+        if not threads:
+            return None
     if threads:  # the group with the most posts; among equals, with the fewest other items
         return _thread_blocks(blocks, max(threads, key=lambda g: (_count_posts(g), -len(g))))
     listings = [group for group in groups if _is_listing(group)]
@@ -149,6 +159,32 @@ def _is_thread(group: list[_Item], least_chars: float) -> bool:
         return False
     _read_numeric_days(group)
     return len(signed) >= _MIN_UNDATED_POSTS or sum(bool(item.date) for item in signed) >= least
+
+
+def _starts_with_post(blocks: Sequence[Block]) -> bool:
+    """Whether the first prose is in an element with an author but without most of the page.
+
+    This is quick, so that few articles are searched for posts.
+    """
+    first = next((block for block in blocks if block.is_prose), None)
+    most = MAJORITY * sum(len(block.text) for block in blocks)
+    for element in () if first is None else (first.node, *first.node.iterancestors()):
+        if len(text_content(element)) > most:
+            return False
+        if _author(element):
+            return True
+    return False
+
+
+def _is_whole_page(posts: list[_Item], blocks: Sequence[Block]) -> bool:
+    """Whether at least three posts all have an author and date, and there is no prose above."""
+    owned = {id(block) for post in posts for block in post.blocks}
+    first = next(n for n, block in enumerate(blocks) if id(block) in owned)
+    return (
+        len(posts) >= _MIN_UNDATED_POSTS
+        and all(post.author and post.date for post in posts)
+        and not any(block.is_prose for block in blocks[:first])
+    )
 
 
 def _count_posts(group: list[_Item]) -> int:

@@ -296,3 +296,14 @@ def test_two_posts_in_tables_are_told_from_poll_readers_and_profiles() -> None:
             for n, said in enumerate(SAID[:2], 1)
         )
     )
+
+
+def test_thread_on_page_that_declares_an_article_is_read_as_posts() -> None:
+    declared = "<meta property='og:type' content='article'>"
+    text = extract(f"{declared}<h1>Damp wall</h1>{phpbb(SAID)}", URL).text
+    for n, said in enumerate(SAID, 1):
+        assert f"Member {n}, 2021-02-0{n}T16:15:00+00:00:\n\n{said}" in text
+    lead = f"<p>{SAID[0]} So says the report that the town published on Monday.</p>"
+    text = extract(f"{declared}<h1>Damp wall</h1>{lead}{phpbb(SAID)}", URL).text
+    assert "Outside the posts" not in text
+    assert "Member 1, 2021-02-01" not in text
