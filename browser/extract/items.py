@@ -73,6 +73,12 @@ def read_items(blocks: Sequence[Block], *, is_article: bool = False) -> list[Blo
     if is_article and not _starts_with_post(blocks):
         return None
     groups = _groups(blocks)
+    if is_article:
+        # Groups that cannot be the whole page are left out first, because finding authors is slow.
+        lead = next(block for block in blocks if block.is_prose)
+        early = {id(block) for block in blocks[: blocks.index(lead) + 1]}
+        groups = [group for group in groups if id(group[0].blocks[0]) in early]
+        groups = [group for group in groups if len(group) >= _MIN_UNDATED_POSTS]
     least = MAJORITY * sum(len(block.text) for block in blocks)
     threads = [group for group in map(_without_ends, groups) if _is_thread(group, least)]
     if is_article:
