@@ -492,7 +492,7 @@ def _is_mark(node: etree._Element) -> bool:
             return True
         return not _PERMALINKS.isdisjoint(names) and len(raw_text(node).strip()) <= 2
     if tag == "span":
-        return "mw-editsection" in names
+        return "mw-editsection" in names or "editsection" in names
     if not _REFERENCE.fullmatch(raw_text(node)):
         return False
     link = next(node.iterdescendants("a"), None)

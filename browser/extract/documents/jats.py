@@ -23,7 +23,7 @@ _TAGS = {
 _SKIPPED_TAGS = frozenset(
     """journal-meta article-id article-categories title-group contrib-group aff author-notes
     pub-date history permissions counts custom-meta-group volume issue fpage lpage object-id
-    tex-math alternatives self-uri kwd-group elocation-id""".split()
+    tex-math self-uri kwd-group elocation-id""".split()
 )
 _HREF = "{http://www.w3.org/1999/xlink}href"
 
@@ -56,7 +56,7 @@ def read_jats(root: etree._Element, url: str, name: str) -> Document:
     )  # fmt: skip
     composer = Composer()
     page = etree.Element("body")
-    for part in ("front", "body", "back"):
+    for part in ("front", "body", "floats-group", "back", "front//{*}permissions"):
         for element in root.iterfind(f"{{*}}{part}"):
             page.extend(_convert_to_html(element, 1))
     composer.markup(page)
@@ -71,18 +71,20 @@ def _person(contributor: etree._Element) -> str:
 
 
 def _date(root: etree._Element) -> str:
-    """The earliest publication date: year, month and day, or only those that are given."""
+    """The publication date in the earliest year: year, month and day, or those that are given."""
     found = []
     for date in root.iterfind("{*}front//{*}pub-date"):
         parts = (date.findtext(f"{{*}}{name}", "") for name in ("year", "month", "day"))
         digits = [f"{int(part):02}" for part in parts if part and part.isdecimal()]
-        found.append("-".join(digits))
-    return min(filter(None, found), default="")
+        found.append(digits)
+    # A paper often has a date for its volume, which is just a year, and one for its publication.
+    found = sorted(filter(None, found), key=lambda digits: (digits[0], -len(digits), digits))
+    return "-".join(found[0]) if found else ""
 
 
 def _convert_to_html(element: etree._Element, level: int) -> Iterator[etree._Element]:
     """Convert a JATS element's content to HTML; section nesting determines the heading levels."""
-    for child in element:
+    for child in _with_tables_only(element):
         tag = local_name(child)
         if not tag or tag in _SKIPPED_TAGS:
             continue
@@ -103,6 +105,15 @@ def _convert_to_html(element: etree._Element, level: int) -> Iterator[etree._Ele
         made.text, made.tail = child.text, child.tail
         made.extend(_convert_to_html(child, inner))
         yield made
+
+
+def _with_tables_only(element: etree._Element) -> Iterator[etree._Element]:
+    """Yield an element's children; of alternatives such as a table and its picture, the tables."""
+    for child in element:
+        if local_name(child) == "alternatives":
+            yield from child.iterfind("{*}table")
+        else:
+            yield child
 
 
 _KEPT_TAGS = frozenset("p sup sub table thead tbody tfoot tr td th caption break".split())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
+import re
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 # If this share of the items' text is in the extracted text, all of it is assumed to be there.
 _MIN_SHOWN_SHARE = 0.8
+_COMPARED_WORDS = 8  # of a line; later in it, a page may shorten a link or draw an emoji
+_WORDS = re.compile(r"[^\W_]+")
 
 
 def parse_platform(
@@ -110,6 +113,9 @@ def _add_missing_items(document: Document, record: Record) -> Document:
     fuller = document.kind == "json" or len(record.text) > len(document.text) or unsigned
     text = record.text if fuller else document.text
     markdown = record.text if fuller else document.markdown
+    # Dialogs and other posts can be longer than a short post whose own text is missing.
+    if not _contains_line(text, record.text):
+        text, markdown = f"{record.text}\n\n{text}", f"{record.text}\n\n{markdown}"
     # An article's items are its sections.
     held = record.kind in ("article", "disambiguation") or _contains_items(record, text)
     items = () if held else tuple(item_blocks(record))
@@ -127,6 +133,12 @@ def _add_missing_items(document: Document, record: Record) -> Document:
         modified=record.modified,
         notes=tuple(notes),
     )
+
+
+def _contains_line(text: str, part: str) -> bool:
+    """Whether `text` contains the longest line of `part`, compared word by word."""
+    line = _WORDS.findall(max(part.split("\n"), key=len).lower())[:_COMPARED_WORDS]
+    return f" {' '.join(line)} " in f" {' '.join(_WORDS.findall(text.lower()))} "
 
 
 def _contains_items(record: Record, text: str) -> bool:

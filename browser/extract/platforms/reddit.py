@@ -42,7 +42,8 @@ _COMMENT = RecordPaths(
     url=_SITE + "{permalink} || "
     + _SITE + "/r/{subreddit}/comments/{link_id -> ^(?:t3_)?(.+)}/_/{id}/",
     published="created_utc", modified="edited",
-    parent="parent_id -> ^t1_(.+)", counts={"points": "score"}, fields={"community": "subreddit"},
+    parent="parent_id -> ^t1_(.+)", counts={"points": "score"},
+    fields={"community": "subreddit", "thread": "link_title"},
 )  # fmt: skip
 # Promoted posts are advertisements.
 _OLD_POST = RecordPaths(

@@ -21,8 +21,9 @@ _INFOBOX = "table.infobox, table.vcard, table.infobox_v2, table.sinottico, .info
 _CONTENT = "#mw-content-text .mw-parser-output, #mw-content-text, .mw-parser-output"
 # Elements that the software adds to the article's text.
 _ADDED_ELEMENTS = (
-    ".toc, #toc, .mw-editsection, .navbox, .vertical-navbox, .sidebar, .metadata, .ambox, .reflist,"
-    " .references, .hatnote, .noprint, .shortdescription, .mw-jump-link, .mw-empty-elt"
+    ".toc, #toc, .mw-editsection, .editsection, .navbox, .vertical-navbox, .sidebar, .metadata,"
+    " .ambox, .reflist, .references, .hatnote, .noprint, .shortdescription, .mw-jump-link,"
+    " .mw-empty-elt"
 )
 _DISAMBIGUATION = "#disambigbox, .dmbox-disambig, .disambigbox"
 _MISSING = ".noarticletext, .mw-noarticletext, #noarticletext"

@@ -109,7 +109,7 @@ def test_truncated_journal_invalidates_calendar_proof(run, anchored, tmp_path):
 def test_unreachable_calendar_leaves_pending_proof_unchanged(run, anchored, calendars):
     done = run("runs", "seal", "last", "--calendar", "http://127.0.0.1:9")
     assert (done.returncode, done.stdout) == (6, "")
-    assert "try again later" in done.stderr
+    assert "Try again later" in done.stderr
     assert (
         f"pending: no Bitcoin block contains it yet; {calendars.url}"
         in run("verify", "last").stdout

@@ -281,15 +281,21 @@ def test_jats_article_yields_text_and_publication_details() -> None:
     <journal-title>Harbour J</journal-title></journal-meta><article-meta><article-id>10.1234/abc.5
     </article-id><title-group><article-title>The <italic>mole</italic></article-title></title-group>
     <contrib-group><contrib contrib-type="author"><name><surname>Moor</surname><given-names>Ada
-    </given-names></name></contrib></contrib-group><pub-date><month>5</month><year>2024</year>
-    </pub-date><volume>7</volume><fpage>11</fpage><lpage>19</lpage></article-meta></front><body><sec>
-    <title>Methods</title><p>We used a crane<xref>1</xref>.</p></sec></body></article>"""
+    </given-names></name></contrib></contrib-group><pub-date><year>2024</year></pub-date><pub-date>
+    <month>5</month><year>2024</year></pub-date><volume>7</volume><fpage>11</fpage><lpage>19</lpage>
+    <permissions><license><license-p>CC BY 4.0</license-p></license></permissions></article-meta>
+    </front><body><sec><title>Methods</title><p>We used a crane<xref>1</xref>.</p><table-wrap>
+    <alternatives><graphic/><table><thead><tr><th>Crane</th><th>Load</th></tr></thead><tbody><tr>
+    <td>Red</td><td>9 t</td></tr></tbody></table></alternatives>
+    </table-wrap></sec></body><floats-group><fig><caption><p>The crane at work.</p></caption></fig>
+    </floats-group></article>"""
     page = extract_body(body, "", "https://e.org/a.nxml")
     assert (page.title, page.author, page.published) == ("The mole", "Ada Moor", "2024-05")
     work = page.publication
     assert (work.venue, work.volume, work.pages) == ("Harbour J", "7", "11-19")
     assert work.doi == "10.1234/abc.5"
     assert "# Methods\n\nWe used a crane" in page.text
+    assert all(part in page.text for part in ("Red | 9 t", "The crane at work.", "CC BY 4.0"))
 
 
 def test_restructured_text_is_parsed_with_sphinx_roles_and_directives() -> None:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -101,6 +102,11 @@ def test_text_added_by_record_is_not_noted_as_left_out() -> None:
     document = with_platform(read, page.encode(), url)
     assert "Mine was one." in document.text
     assert document.notes == (lost,)
+
+    # A page's dialogs can be longer than the post, whose own text was not extracted.
+    dialogs = replace(read, text="Log in to vote. " * 9, markdown="Log in to vote. " * 9)
+    shown = with_platform(dialogs, page.encode(), url)
+    assert shown.text.startswith("Keepers\n\nLog in to vote.")
 
 
 def test_software_is_recognised_by_markup_not_by_mention() -> None:

@@ -11,7 +11,7 @@ from tests.browser.extract.platforms.reading import parse_record
 
 def test_article_yields_sections_infobox_and_references() -> None:
     page = """<h1 id=firstHeading>Tide</h1><div id=mw-content-text><div class=mw-parser-output><table class=infobox><tr><th>Period<td>12 h</table>
-    <p>Tides rise.<sup class=reference><a href="#cite_note-1">[1]</a></sup></p><div class=toc>Contents</div><h2>Causes<span class=mw-editsection>[edit]</span></h2><p>The Moon.</p>
+    <p>Tides rise.<sup class=reference><a href="#cite_note-1">[1]</a></sup></p><div class=toc>Contents</div><h2>Causes<span class=mw-editsection>[edit]</span> <span class=editsection>[edit]</span></h2><p>The Moon.</p>
     <ol class=references><li id=cite_note-1><span class=reference-text>Rower, <a class=external href="https://e.org/r">Tides</a>.</span></ol></div></div>
     <div id=mw-normal-catlinks><ul><li><a>Oceans</a></ul></div>"""
     article = parse_record("https://en.wikipedia.org/wiki/Tide", page)
