@@ -1,8 +1,8 @@
 """Limits that users can set, and the presets quick, standard and deep.
 
 In `config.toml` they are set in the tables `[limits]` and `[wiki-rules]`; in the environment,
-`RESEARCH_LIMITS=recent_turns=20,memories=50`. Defaults that
-exist in the reference systems are taken from them.
+`RESEARCH_LIMITS=recent_turns=20,memories=50`. Where a system that Urchin grew from has a default,
+the value is the same.
 """
 
 from __future__ import annotations

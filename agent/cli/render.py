@@ -38,7 +38,7 @@ _LIMIT_LINES = {
     "tokens": f"Stopped at the token limit (--max-tokens); {_PARTIAL_RESULT}",
     "repetition": f"Stopped because the model repeated itself; {_PARTIAL_RESULT}",
 }
-_QUOTE_CHARS = 240  # about three lines in a terminal
+_MAX_QUOTE_CHARS = 240  # about three lines in a terminal
 _MAX_WIDTH = 100
 """Maximum width of a readable line, in characters."""
 _SEPARATOR = " · "
@@ -155,7 +155,9 @@ def _source(source: ReportSource, report: Report) -> str:
     shown = {passage.text for passage in report.closest}  # shown above
     for quote in (quote for quote in source.quotes if quote not in shown):
         flat = " ".join(quote.split())
-        lines.append(f"    “{flat if len(flat) <= _QUOTE_CHARS else flat[:_QUOTE_CHARS] + '…'}”")
+        lines.append(
+            f"    “{flat if len(flat) <= _MAX_QUOTE_CHARS else flat[:_MAX_QUOTE_CHARS] + '…'}”"
+        )
     return "\n".join(lines)
 
 

@@ -181,7 +181,7 @@ def load_keys_into_environment() -> None:
 
 
 def _key_variable(name: str) -> str:
-    """Return the variable of a provider (`openai`), or a variable (`OPENAI_API_KEY`) unchanged."""
+    """Return the key variable of a provider such as `openai`; return variables unchanged."""
     known = {provider.prefix: provider.key for provider in PROVIDERS if provider.key}
     variable = known.get(name.lower(), name)
     if not variable.isidentifier() or not variable.isupper():

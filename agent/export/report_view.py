@@ -69,7 +69,7 @@ _ANSWERS = {
 CLOSEST_WITHOUT_MODEL = "There is no answer without a language model. These passages are relevant:"
 CLOSEST = "These passages are relevant to the question:"
 """Titles of the passages shown in place of an answer: without and with a language model."""
-_QUOTE_CHARS = 240
+_MAX_QUOTE_CHARS = 240
 """Maximum length of a quote in a note, in characters."""
 
 
@@ -281,7 +281,11 @@ def conflict_note(conflict: Conflict, report: Report) -> str:
         return ", ".join(filter(None, words))
 
     quote = " ".join(conflict.quote.split())
-    quote = quote if len(quote) <= _QUOTE_CHARS else f"{quote[:_QUOTE_CHARS].rsplit(' ', 1)[0]} …"
+    quote = (
+        quote
+        if len(quote) <= _MAX_QUOTE_CHARS
+        else f"{quote[:_MAX_QUOTE_CHARS].rsplit(' ', 1)[0]} …"
+    )
     own = "".join(f", [{n}] ({dated(n)})" for n in conflict.citations)
     return (
         f"disputed: [{conflict.source}] ({dated(conflict.source)}) says “{quote}”, against{own[1:]}"

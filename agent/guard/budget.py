@@ -20,7 +20,7 @@ MAX_REPLY_TOKENS: Final = 8_000
 """Maximum number of tokens reserved for a reply: a report with sections needs fewer."""
 MIN_REPLY_TOKENS: Final = 200
 """Minimum number of tokens for a useful reply; with fewer left, the model is not called."""
-PROMPT_SAFETY: Final = 1.5
+PROMPT_SAFETY_FACTOR: Final = 1.5
 """Safety factor for the estimated number of prompt tokens, which is based on characters: URLs and
 numbers have more tokens per character.
 """
@@ -173,7 +173,7 @@ class Budget:
         Raises `LimitReached` if the budget is too small even for a short reply.
         """
         root = list(self.chain())[-1]
-        expected = int((prompt + self.overhead) * max(PROMPT_SAFETY, root.prompt_factor))
+        expected = int((prompt + self.overhead) * max(PROMPT_SAFETY_FACTOR, root.prompt_factor))
         reservation = Reservation(self, expected, final=final)
         reservation.begin()
         return reservation

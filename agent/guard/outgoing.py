@@ -368,7 +368,7 @@ class Outgoing:
         return 2 * math.log2(vocabulary) * (runs + 1)
 
     def _private_source(self, word: str) -> str:
-        """Name the kind of private text that contains a word, for the reason of a refusal."""
+        """Return the kind of private text that contains a word, to be named in a refusal."""
         stem = stem_in(self.provenance.language, word.casefold())
         for kind, _, text in self.provenance.texts:
             if kind in PRIVATE_KINDS and stem in self.provenance.stems(text):

@@ -122,7 +122,7 @@ async def _download(
     digest: _Hash,
     progress: Callable[[int, int], None],
 ) -> _Hash:
-    """Append the bytes after the first `done` to `part`; returns the complete file's hash."""
+    """Append the bytes from offset `done` on to `part`; return the hash of the complete file."""
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={done}-"} if done else {})
     try:
         async with (

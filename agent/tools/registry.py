@@ -667,8 +667,9 @@ def _tool_from_function(name: str, function: Callable[..., Any]) -> Tool:
 def _params_of_function(name: str, function: Callable[..., Any]) -> type[Params] | None:
     """Build the parameters of a caller's function.
 
-    Returns None if the function's only parameter is untyped or its name starts with `_`; the
-    function then gets the raw text. Raises `UsageError` for parameters that a model cannot provide.
+    Returns None if the function's only parameter is untyped or has a name that starts with `_`; the
+    function then receives the raw text. Raises `UsageError` for parameters that a model cannot
+    provide.
     """
     try:
         parameters = [*signature(function, eval_str=True).parameters.values()]

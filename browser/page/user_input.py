@@ -291,7 +291,7 @@ async def fill(target: Target, text: str, before: ControlState) -> None:
     """Replace a field's content with `text`, key by key if it is short; `before` is its state."""
     element, kind = target.element, before["kind"]
     if kind in ARROW_KEY_ROLES:
-        await _step_to(target, text, before)
+        await _set_with_keys(target, text, before)
         return
     if kind == "keys":  # a terminal or a game board, which only listens for keys
         await append(target, text)
@@ -358,7 +358,7 @@ async def append(target: Target, text: str, kind: str = "") -> None:
     await _type(target.page, text)
 
 
-async def _step_to(target: Target, text: str, before: ControlState) -> None:
+async def _set_with_keys(target: Target, text: str, before: ControlState) -> None:
     """Set a slider or a date part that is not a native field, with digits or arrow keys.
 
     Raises ActionError if it does not accept the value.
