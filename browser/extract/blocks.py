@@ -68,9 +68,11 @@ _EXPONENT_CHARS = frozenset("0123456789+-−–nxk")
 # Elements that CSS may place side by side. Siblings shorter than this are letters of one word.
 _ROW_TAGS = frozenset("div header footer nav section article aside main li ul form".split())
 _MIN_SIBLING_CHARS = 3
+# The name of an icon, such as `home_icon`, which a font displays as the icon.
+_ICON = re.compile(r"[a-z][a-z0-9_]*")
 _MAX_ANCHOR_DEPTH = 4
 _FOLD_TAGS = frozenset(("details", "summary"))
-_MARK_TAGS = frozenset(("sup", "a", "span"))
+_MARK_TAGS = frozenset(("sup", "a", "span", "i"))
 _PERMALINKS = frozenset(
     ("headerlink", "anchor", "anchorjs-link", "heading-anchor", "permalink", "hash-link")
 )
@@ -483,7 +485,7 @@ def image_markdown(image: etree._Element, base: str) -> str:
 
 
 def _is_mark(node: etree._Element) -> bool:
-    """Whether an element is a reference number, edit link, permalink or skip link."""
+    """Whether an element is a reference number, edit link, permalink, skip link or icon."""
     tag, names = node.tag, (node.get("class") or "").split()
     if tag != "sup" and not names:
         return False
@@ -491,8 +493,11 @@ def _is_mark(node: etree._Element) -> bool:
         if (node.get("href") or "").startswith("#") and "skip" in (node.get("class") or "").lower():
             return True
         return not _PERMALINKS.isdisjoint(names) and len(raw_text(node).strip()) <= 2
-    if tag == "span":
-        return "mw-editsection" in names or "editsection" in names
+    if tag != "sup":
+        named = any(word in name for name in names for word in ("icon", "symbol"))
+        is_icon = named and node.get("aria-hidden") == "true"
+        is_icon = is_icon and _ICON.fullmatch(raw_text(node).strip()) is not None
+        return is_icon or (tag == "span" and ("mw-editsection" in names or "editsection" in names))
     if not _REFERENCE.fullmatch(raw_text(node)):
         return False
     link = next(node.iterdescendants("a"), None)

@@ -240,6 +240,11 @@ def test_short_blocks_at_article_edges_are_kept(block: str, at_end: bool) -> Non
     assert any(words in text for words in ("Ben Kite", "Mole Road", "12 euro", "Energy"))
 
 
+def test_icon_names_are_left_out() -> None:
+    page = "<p>Open <i class=material-icons aria-hidden=true>home_icon</i> daily, <i aria-hidden=true>never</i> late.</p>"
+    assert extract(page, URL).text == "Open daily, never late."
+
+
 @pytest.mark.parametrize(
     "script",
     [
