@@ -367,10 +367,7 @@ def _is_listing(group: list[_Item]) -> bool:
 
 
 def _listing_blocks(blocks: Sequence[Block], entries: list[_Item]) -> list[Block]:
-    """Turn each entry's blocks into one list item without repeated lines; leave out navigation.
-
-    Navigation is links outside the entries, and lists that are mainly links, such as filters.
-    """
+    """Turn each entry's blocks into one list item, without repeated lines; keep all others."""
     repeated = set()
     for entry in entries:
         lines: set[str] = set()
@@ -383,12 +380,4 @@ def _listing_blocks(blocks: Sequence[Block], entries: list[_Item]) -> list[Block
         entry.blocks[0].kind = (
             "item" if entry.blocks[0].kind in _LINE_KINDS else entry.blocks[0].kind
         )
-    owned = {id(block) for entry in entries for block in entry.blocks}
-    others = [block for block in blocks if id(block) not in owned and block.kind != "heading"]
-    links: Counter[etree._Element | None] = Counter()
-    for block in others:
-        links[block.node.getparent()] += 1 if block.is_linky else -1
-    left_out = {
-        id(b) for b in others if b.is_linky or (b.is_data and links[b.node.getparent()] > 0)
-    }
-    return [block for block in blocks if id(block) not in repeated | left_out]
+    return [block for block in blocks if id(block) not in repeated]

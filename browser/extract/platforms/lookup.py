@@ -114,7 +114,7 @@ def _add_missing_items(document: Document, record: Record) -> Document:
     text = record.text if fuller else document.text
     markdown = record.text if fuller else document.markdown
     # Dialogs and other posts can be longer than a short post whose own text is missing.
-    if not _contains_line(text, record.text):
+    if record.text and not _contains_line(text, record.text):
         text, markdown = f"{record.text}\n\n{text}", f"{record.text}\n\n{markdown}"
     # An article's items are its sections.
     held = record.kind in ("article", "disambiguation") or _contains_items(record, text)
