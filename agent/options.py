@@ -2,7 +2,8 @@
 
 These are generated from it: the command-line options (`agent/cli/flags.py`), the keys of
 `config.toml` and the `RESEARCH_…` variables (`agent/config.py`), and the REST schemas
-(`agent/serve/schemas.py`). `Flags`, the keyword arguments of `research()`, repeats the settings for
+(`agent/serve/schemas.py`) and the arguments of the MCP server's tools
+(`agent/mcp/server.py`). `Flags`, the keyword arguments of `research()`, repeats the settings for
 type checkers; a test compares the two. To add a setting, add a line here and one to `Flags`.
 
 `research --help` loads this module, so it must not import pydantic. Its annotations must be
@@ -214,7 +215,7 @@ class Options:
     tool: _Names = setting((), "Enable a plug-in's tool.", "NAME")
     site: str | None = setting(None, "Search only this site.", "DOMAIN", page="Only this site")
     since: Annotated[str, Before(_parse_date)] | None = setting(
-        None, "Search only for pages newer than this.", "DATE"
+        None, "Search only pages newer than this date.", "DATE"
     )
     lang: str | None = setting(None, "Language of the results.", "CODE")
     region: str | None = setting(None, "Region of the results.", "CODE")
@@ -294,7 +295,10 @@ class Options:
         dict, "MCP servers, in `mcpServers` format.", flag=None, secret=True
     )
     service: _Names = setting(
-        (), "URL of a service used by `research audit` and `recheck`.", "NAME=URL", flag=None
+        (),
+        "Use another URL for a service of `audit` and `recheck`: crossref, doi, archive.",
+        "NAME=URL",
+        flag=None,
     )
     smtp_url: str | None = setting(
         None, "Mail server for notifications.", "URL", flag=None, secret=True
@@ -319,7 +323,7 @@ class Options:
     )
     timeout: _Seconds | None = setting(
         None,
-        "Maximum run time, excluding waits for input.",
+        "Maximum run time in seconds, excluding waits for input.",
         "SECONDS",
         page="Time limit, seconds",
     )
@@ -352,7 +356,7 @@ class Options:
     embeddings: str | None = setting(None, "Embedding model for memory search.", "local|NAME")
     wiki: Path | None = setting(
         None,
-        "Wiki that runs may read (default: `wiki` in the data folder).",
+        "Wiki folder (default: `wiki` in the data folder).",
         "DIR",
         file_okay=False,
     )
@@ -427,6 +431,15 @@ def parse_setting_text(name: str, value: Any) -> Any:
         except ValueError:
             return value  # reported later by validation
     return value
+
+
+def schema_type(name: str, *, explain: bool = True) -> Any:
+    """Return the type of an optional field for a setting, with its bounds and help text."""
+    from pydantic import Field  # noqa: PLC0415 - as above
+
+    kind: Any = SETTINGS[name].type
+    text = SETTINGS[name].metadata["help"] if explain else None
+    return Annotated[kind | None, Field(description=text)]
 
 
 def default_data_dir() -> Path:

@@ -27,10 +27,32 @@ def test_urchin_research_reexports_agent_names():
     assert all(getattr(urchin, name) is getattr(agent, name) for name in agent.__all__)
 
 
+def keyword_type(name: str) -> str:
+    """The annotation of the keyword argument for a setting."""
+    kinds = {
+        "depth": "Depth",
+        "schema": "PathName | dict[str, Any]",
+        "limits": "LimitSettings | dict[str, Any]",
+        "wiki_rules": "WikiRules | dict[str, Any]",
+    }
+    kind = str(SETTINGS[name].type)
+    words = {
+        "tuple[pathlib": "PathName | Sequence[PathName]",
+        "tuple": "Names",
+        "dict": "dict[str, Any]",
+        "Path": "PathName",
+        "bool": "bool",
+        "int": "int",
+        "float": "float",
+        "str": "str",
+    }
+    return f"{kinds.get(name) or next(words[one] for one in words if one in kind)} | None"
+
+
 def test_keyword_arguments_match_settings():
     of_their_own = {"model", "memory"}  # arguments that take objects too
-    settings = set(SETTINGS)
-    assert set(Flags.__annotations__) == settings - of_their_own
+    declared = {name: one.__forward_arg__ for name, one in Flags.__annotations__.items()}
+    assert declared == {name: keyword_type(name) for name in SETTINGS.keys() - of_their_own}
 
 
 def test_shadowing_folder_is_named_in_import_error(tmp_path):

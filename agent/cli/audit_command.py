@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.cli.ask import run_to_end
-from agent.cli.flags import EXISTING_FILE, option, output_flags, run_flags, several
+from agent.cli.flags import EXISTING_FILE, option, output_flags, run_flags, service_option
 from agent.cli.terminal import print_error
 from agent.config import load_options
 from agent.errors import CHECK_FAILED, NOT_VERIFIED, WebOutOfReach
 from agent.export.report_view import faults, sentences_to_check
 from agent.run.audit import audit as audit_draft
-from agent.run.draft import SERVICES
 from agent.run.outcome import EXIT_CODES
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ def _has_no_readable_reference(report: Report) -> bool:
 @option(
     ("--bib", "bibliography"), "FILE", "Bibliography for resolving `[@key]`.", type=EXISTING_FILE
 )
-@several("--service", "NAME=URL", f"Use another URL for a service: {', '.join(SERVICES)}.")
+@service_option
 @run_flags("--model", "--judge", "--base-url", "--allow", "--deny", "--budget", "--data-dir")
 @output_flags
 def audit(draft: Path, bibliography: Path | None, **flags: Any) -> int:

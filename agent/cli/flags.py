@@ -115,7 +115,7 @@ class ListingGroup(click.Group):
 _PATH_TYPE_ARGUMENTS = frozenset({"exists", "file_okay", "dir_okay"})
 
 
-def _setting_option(name: str) -> Option:
+def setting_option(name: str) -> Option:
     """Make the option for a setting, with its names, type and help text."""
     more = dict(SETTINGS[name].metadata)
     text, metavar, flag = more.pop("help"), more.pop("metavar"), more.pop("flag")
@@ -155,7 +155,7 @@ def _kinds(annotation: Any) -> list[Any]:
 
 
 _RUN_OPTIONS = tuple(
-    _setting_option(name)
+    setting_option(name)
     for name, field in SETTINGS.items()
     if field.metadata["flag"] is not None and name != "require_verified"  # this is an output flag
 )
@@ -168,7 +168,7 @@ _OUTPUT_OPTIONS: tuple[Option, ...] = (
         f"Also export to FILE: {EXPORT_FORMATS}.",
         type=PATH,
     ),
-    _setting_option("require_verified"),
+    setting_option("require_verified"),
     switch(("--json", "as_json"), "Print the report as JSON."),
     switch(("--events", "as_events"), "Print events as JSON Lines."),
     switch(("-q", "--quiet"), "Show no progress."),
@@ -185,26 +185,48 @@ OUTPUT_FLAGS = frozenset({"as_json", "as_events", "quiet", "verbose", "export"})
 """The names of the output flags that are not settings of a run."""
 
 
+service_option = setting_option("service")
+"""For `audit` and `recheck`, the only commands that use services."""
+
+
 def setting_flag(name: str, text: str | None = None) -> Option:
     """Make a setting's flag for a command that reads neither its variable nor the file."""
-    row = _setting_option(name)
+    row = setting_option(name)
     own = {"envvar": None, "show_envvar": False}
     return Option(row.names, {**row.settings, **own, **({"help": text} if text else {})})
 
 
+SERVER_FLAGS = (
+    *("--model", "--judge", "--depth", "--search", "--corpus", "--attach", "--cdp"),
+    *("--allow-private", "--share", "--data-dir", "--memory/--no-memory"),
+)
+"""The run flags that the help of a server lists."""
+
+
 def run_flags(*shown: str) -> Callable[[F], F]:
     """Add all run flags; the command's help lists only those in `shown`."""
+    listed = _named_rows(shown)
 
     # The others are hidden but still work: the command accepts every flag of `ask`.
     def visible(row: Option) -> Option:
-        return Option(row.names, {"hidden": row.names[0] not in shown, **row.settings})
+        return Option(row.names, {"hidden": row not in listed, **row.settings})
 
     return _options_decorator([visible(row) for row in _RUN_OPTIONS] if shown else _RUN_OPTIONS)
 
 
 def only_run_flags(*names: str) -> Callable[[F], F]:
     """Add only the named run flags."""
-    return _options_decorator([row for row in _RUN_OPTIONS if row.names[0] in names])
+    return _options_decorator(_named_rows(names))
+
+
+def _named_rows(names: Sequence[str]) -> list[Option]:
+    """Return the run flags with these names, in the table's order.
+
+    Names of output flags are ignored; an unknown name raises `KeyError`.
+    """
+    if unknown := {*names} - {row.names[0] for row in (*_RUN_OPTIONS, *_OUTPUT_OPTIONS)}:
+        raise KeyError(*unknown)
+    return [row for row in _RUN_OPTIONS if row.names[0] in names]
 
 
 def output_flags(function: F) -> F:
@@ -269,7 +291,7 @@ def _namespace() -> str:
 
 
 def _place_option(name: str, default: Callable[[], Any], **more: Any) -> Option:
-    row = _setting_option(name)
+    row = setting_option(name)
     return Option(row.names, {**row.settings, "default": default, **more})
 
 

@@ -14,6 +14,7 @@ import click
 
 from agent.cli.flags import (
     POSITIVE_AMOUNT,
+    SERVER_FLAGS,
     data_dir_option,
     drop_unset,
     json_option,
@@ -50,16 +51,6 @@ CLIENTS: Final = {
     "vscode": ".vscode/mcp.json in the project's folder",
 }
 """The settings file of each client."""
-VISIBLE_FLAGS = (
-    "--model",
-    "--judge",
-    "--depth",
-    "--search",
-    "--corpus",
-    "--file",
-    "--attach",
-    "--cdp",
-)
 _PASS_REMAINING_ARGS = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 """Flags after the first argument are passed to the program that is started."""
 
@@ -74,7 +65,7 @@ def mcp() -> None:
 @port_option(0)
 @token_option("RESEARCH_MCP_TOKEN")
 @switch("--browser", "Also offer browser tools, as playwright-mcp does.")
-@run_flags(*VISIBLE_FLAGS, "--allow-private", "--share", "--data-dir", "--memory/--no-memory")
+@run_flags(*SERVER_FLAGS, "--file")
 def serve(*, http: bool, port: int, token: str | None, browser: bool, **flags: Any) -> None:
     """Run the MCP server. Accepts the same flags as `research ask`, for runs started by clients."""
     named = drop_unset(flags)

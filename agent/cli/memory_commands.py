@@ -32,6 +32,7 @@ from agent.cli.flags import (
     option,
     require_stamper,
     roots_option,
+    setting_flag,
     several,
     switch,
 )
@@ -256,7 +257,7 @@ def delete(ctx: click.Context, /, *, yes: bool) -> None:
     type=POSITIVE_AMOUNT,
     show_default=True,
 )
-@option("--model", "NAME", "Model that writes the new insights.")
+@setting_flag("model", "Model that writes the new insights.")
 @only_run_flags("--base-url")
 @click.pass_obj
 def dream(place: MemoryPlace, seconds: float, model: str | None, base_url: str | None) -> None:

@@ -17,7 +17,7 @@ from agent.cli.flags import (
     option,
     output_flags,
     run_flags,
-    several,
+    service_option,
     switch,
 )
 from agent.cli.stores import open_jobs
@@ -26,7 +26,6 @@ from agent.config import load_options
 from agent.errors import CHECK_FAILED, NOT_VERIFIED, WebOutOfReach
 from agent.export.report_view import no_longer_supported_sentences
 from agent.journal.runs import Runs
-from agent.run.draft import SERVICES
 from agent.run.outcome import EXIT_CODES
 from agent.run.recheck import recheck as recheck_report
 from agent.run.report_to_recheck import open_earlier
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
 )
 @notify_option
 @jobs_url_option
-@several("--service", "NAME=URL", f"Use another URL for a service: {', '.join(SERVICES)}.")
+@service_option
 @run_flags("--model", "--judge", "--search", "--allow-private", "--budget", "--data-dir")
 @output_flags
 def recheck(

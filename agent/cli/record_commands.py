@@ -195,7 +195,7 @@ def _facts(side: ComparedRun) -> str:
 
 @click.command()
 @click.argument("run", default="last", metavar="RUN|FILE.zip")
-@option("--model", "NAME", "Run this model on the recorded pages.")
+@setting_flag("model", "Run this model on the recorded pages.")
 @setting_flag("base_url")
 @switch("--live", "With --model, fetch unrecorded pages from the live web.")
 @switch(("--assert", "check"), "Exit with code 8 if the answer differs.")

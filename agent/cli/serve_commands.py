@@ -21,6 +21,7 @@ from agent.channels.channel_runner import (
 from agent.channels.dialogue import Dialogue
 from agent.cli.flags import (
     POSITIVE_COUNT,
+    SERVER_FLAGS,
     data_dir_option,
     drop_unset,
     jobs_url_option,
@@ -44,16 +45,6 @@ if TYPE_CHECKING:
 
     from agent.options import Options
 
-VISIBLE_FLAGS = (
-    "--model",
-    "--judge",
-    "--depth",
-    "--search",
-    "--corpus",
-    "--attach",
-    "--cdp",
-    "--budget",
-)
 PORT, LOOPBACK = 8321, "127.0.0.1"
 NO_CHANNELS = (
     "No channels are configured.",
@@ -85,7 +76,7 @@ NO_CHANNELS = (
     show_default=True,
 )
 @jobs_url_option
-@run_flags(*VISIBLE_FLAGS, "--allow-private", "--share", "--data-dir", "--memory/--no-memory")
+@run_flags(*SERVER_FLAGS, "--budget")
 def serve(
     *,
     port: int,

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from agent.cli.flags import (
-    FOLDER,
     POSITIVE_COUNT,
     NonBlank,
     data_dir_option,
     namespace_option,
     number_option,
     option,
+    setting_option,
 )
 from agent.cli.stores import memory_at
 from agent.cli.terminal import note, plural, print_text
@@ -29,19 +29,13 @@ WikiPlace = tuple[Path, Path, str]
 
 
 @click.group(invoke_without_command=True)
-@option(
-    ("--wiki", "folder"),
-    "DIR",
-    "Wiki folder (default: from the settings, or `wiki` in the data folder).",
-    type=FOLDER,
-    envvar="RESEARCH_WIKI",
-)
+@setting_option("wiki")
 @namespace_option
 @data_dir_option
 @click.pass_context
-def wiki(ctx: click.Context, folder: Path | None, namespace: str, data_dir: Path) -> None:
+def wiki(ctx: click.Context, wiki: Path | None, namespace: str, data_dir: Path) -> None:
     """Sync, check, read or search the wiki; without a subcommand, print its folder."""
-    folder = folder or load_options({"data_dir": data_dir}, config=True).wiki_folder
+    folder = wiki or load_options({"data_dir": data_dir}, config=True).wiki_folder
     ctx.obj = (data_dir, folder, namespace)
     if ctx.invoked_subcommand is None:
         files = _open(ctx.obj).list_files()

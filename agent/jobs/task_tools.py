@@ -45,7 +45,7 @@ engine."""
 _LAST_CHECK_EXTRA_S: Final = 30
 """Extra seconds at the end of a monitor, so that its last check still runs."""
 _MAX_MINUTES: Final = 60 * 24 * 366
-_UNINHERITED_SETTINGS: Final = {
+UNINHERITED_SETTINGS: Final = {
     # Permissions that the user granted to one run only.
     *("attach", "cdp", "headed", "storage_state", "login", "record", "share", "yes", "file"),
     *("continue_run", "session", "schema", "dry_run", "report", "require_verified"),
@@ -70,7 +70,7 @@ Minutes = Annotated[int, Field(ge=MIN_MINUTES, le=_MAX_MINUTES)]
 
 def task_tools(options: Options, open_jobs: Callable[[], Jobs]) -> list[Tool]:
     """Make the task tools of a run; tasks inherit the run's settings and notification targets."""
-    settings = dump_options(options, exclude=_UNINHERITED_SETTINGS, changed_only=True)
+    settings = dump_options(options, exclude=UNINHERITED_SETTINGS, changed_only=True)
     tasks = _TaskTools(open_jobs, settings, options.allow_tasks)
     lasting = partial(
         tool,

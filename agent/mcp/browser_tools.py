@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from agent.mcp.tool_session import ToolSession
 
 Ctx = Context[Any, Any]
-Target = Annotated[str, Field(description="A ref from a snapshot or a selector, as for all tools.")]
+Target = Annotated[str, Field(description="A ref or a selector, as for all tools.")]
 """Kept short, since all tool descriptions are sent with each request to the client's model.
 """
 Button = Literal["left", "right", "middle"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from inspect import Parameter, signature
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -20,12 +21,12 @@ from agent.mcp.claims import check_addresses, verify_claims
 from agent.mcp.followed_run import audit_result, follow_run, recheck_result, report_result
 from agent.mcp.resources import RunResources
 from agent.mcp.results import ToolFailure, as_tool, call_result, text_result
+from agent.options import schema_type
 from agent.protocol.replies import inert
 from agent.run.audit import audit as run_audit
 from agent.run.recheck import recheck as run_recheck
 from agent.run.research import research as run_research
 from agent.tools.registry import compact_schema
-from agent.validation import Depth
 
 if TYPE_CHECKING:
     from agent.mcp.tool_session import ToolSession
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
 Ctx = Context[Any, Any]
 READ_ONLY: Final = ToolAnnotations(read_only_hint=True)
 MAX_CLAIMS: Final = 50  # per call
+SEARCH_SETTINGS: Final = ("site", "since", "lang")
+"""The settings that a client may give with a search."""
+RUN_SETTINGS: Final = ("depth", "report", *SEARCH_SETTINGS, "timeout")
+"""The settings that a client may give with a question."""
 SNIPPET_CHARS: Final = 300
 """Maximum length of a memory in a list, in characters."""
 
@@ -73,6 +78,24 @@ class CompactServer(MCPServer[Any]):
         return tools
 
 
+def with_settings(
+    tool: Callable[..., Any], *names: str, explain: bool = True
+) -> Callable[..., Any]:
+    """Give a tool these settings as arguments, with the types and help texts of their table.
+
+    Without `explain`, they have no descriptions: clients have read those of another tool.
+    """
+    given = signature(tool, eval_str=True)
+    own = [one for one in given.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
+    kinds = {name: schema_type(name, explain=explain) for name in names}
+    settings = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in kinds.items()
+    ]
+    tool.__signature__ = given.replace(parameters=[*own, *settings])  # type: ignore[attr-defined]
+    return tool
+
+
 class ResearchTools:
     """The tools. Clients see their docstrings as descriptions."""
 
@@ -85,45 +108,33 @@ class ResearchTools:
         """Add these tools to a server; memory tools are included only if there is a memory."""
         memory = (self.memory_search, self.memory_get) if self._session.options.memory else ()
         tools: tuple[Callable[..., Any], ...] = (
-            self.research,
-            self.read,
-            self.search,
-            self.verify,
-            self.audit,
-            self.recheck,
-            *memory,
+            with_settings(as_tool(self.research), *RUN_SETTINGS),
+            as_tool(self.read),
+            with_settings(as_tool(self.search), *SEARCH_SETTINGS, explain=False),
+            *map(as_tool, (self.verify, self.audit, self.recheck, *memory)),
         )
         for tool in tools:
-            server.add_tool(as_tool(tool), annotations=READ_ONLY, structured_output=False)
+            server.add_tool(tool, annotations=READ_ONLY, structured_output=False)
 
     async def research(
         self,
         question: Annotated[str, Field(min_length=1)],
         ctx: Ctx,
-        depth: Depth | None = None,
-        report: Annotated[
-            bool | None, Field(description="Write a longer report with sections.")
-        ] = None,
-        site: Annotated[str | None, Field(description="Search only this site.")] = None,
-        since: Annotated[str | None, Field(description="Only newer pages: a date.")] = None,
-        lang: str | None = None,
-        timeout: Annotated[float | None, Field(description="Maximum duration in seconds.")] = None,
+        **settings: Any,
     ) -> CallToolResult:
         """Research a question on the web; each sentence of the answer is checked against pages."""
         await self._session.check_search(ctx, question)
-        asked: dict[str, Any] = {"depth": depth, "report": report, "site": site, "since": since}
-        asked |= {"lang": lang, "timeout": timeout}
-        flags = self._flags | {name: value for name, value in asked.items() if value is not None}
+        given = {name: value for name, value in settings.items() if value is not None}
         # No `ask`: if the client cannot show questions, the run could not continue with the answer.
         approve = self._session.approval(ctx) if ctx.session.can_send_request else None
-        start = partial(run_research, question, approve=approve, **flags)
+        start = partial(run_research, question, approve=approve, **self._flags | given)
         return report_result(await follow_run(ctx, self._session, start))
 
     async def read(
         self,
         url: str,
         ctx: Ctx,
-        query: Annotated[str, Field(description="Return only the most relevant passages.")] = "",
+        query: Annotated[str, Field(description="Return only relevant passages.")] = "",
         start: Annotated[int, Field(ge=1, description="First passage to return.")] = 1,
     ) -> CallToolResult:
         """Read a page, PDF or office file; returns clean text as numbered passages."""
@@ -142,14 +153,10 @@ class ResearchTools:
         self,
         query: Annotated[str, Field(min_length=1)],
         ctx: Ctx,
-        site: str | None = None,
-        since: Annotated[str | None, Field(description="Only newer pages: a date.")] = None,
-        lang: str | None = None,
+        **filters: Any,
     ) -> CallToolResult:
         """Search the web; returns titles, URLs and snippets. Use `read` to read a page."""
-        result = await self._session.call(
-            ctx, "WEB_SEARCH", query=query, site=site, since=since, lang=lang
-        )
+        result = await self._session.call(ctx, "WEB_SEARCH", query=query, **filters)
         hits = [
             {"title": inert(hit.title), "url": hit.url, "snippet": inert(hit.snippet)}
             for hit in result.results
@@ -166,8 +173,7 @@ class ResearchTools:
     ) -> CallToolResult:
         """Check claims against pages or texts: supported, contradicted or undecided, with quotes.
 
-        Literal matches and differences in one value need no model. A judge model decides the rest,
-        if the server has one.
+        Rewordings need a judge model.
         """
         return await verify_claims(self._session, ctx, claims, urls, texts)
 
@@ -199,9 +205,7 @@ class ResearchTools:
         self,
         query: str,
         limit: Annotated[int, Field(ge=1, le=50)] = 8,
-        kinds: Annotated[
-            list[str] | None, Field(description="Only memories of these kinds.")
-        ] = None,
+        kinds: list[str] | None = None,
     ) -> CallToolResult:
         """Search memories of the user and of earlier runs; memory_get returns the full text."""
         memory = await self._session.memory()

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from agent.tools.toolset import ToolSelection
     from agent.types import Observation, Report
 
-_KEPT_SETTINGS: Final = (
+KEPT_SETTINGS: Final = (
     "allow deny allow_private proxy ignore_robots headed storage_state file timeout".split()
 )
 """Settings of the recorded run that are reused. Approvals are not reused: they must be given again.
@@ -85,7 +85,7 @@ async def rerun(
     if not steps:
         hint = "Only browser actions (OPEN, CLICK, TYPE, …) can be repeated."
         raise UsageError(f"{folder.id} has no browser actions", hint=hint)
-    kept = {key: record.options[key] for key in _KEPT_SETTINGS if record.options.get(key)}
+    kept = {key: record.options[key] for key in KEPT_SETTINGS if record.options.get(key)}
     options = load_options(
         {**kept, **{k: v for k, v in arguments.items() if v is not None}}, config=config
     )

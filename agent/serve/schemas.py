@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model
 
 from agent.memory.associations import MemoryLink
-from agent.options import SETTINGS
+from agent.options import SETTINGS, schema_type
 from agent.types import ErrorInfo, Standing
 
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=8_000)]
@@ -16,11 +16,7 @@ Hex = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 
 def _form_fields(*names: str) -> dict[str, Any]:
     """Return form fields for settings, with the table's types, bounds and descriptions."""
-    fields: dict[str, Any] = {}
-    for name in names:
-        kind: Any = SETTINGS[name].type
-        fields[name] = (kind | None, Field(None, description=SETTINGS[name].metadata["help"]))
-    return fields
+    return {name: (schema_type(name), None) for name in names}
 
 
 class _Watched(BaseModel):

@@ -8,10 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from agent.cli.flags import question_options
+from agent.cli.audit_command import audit
+from agent.cli.flags import question_options, run_flags
+from agent.cli.recheck_command import recheck
 from agent.config import dump_options, load_options
 from agent.errors import UsageError
-from agent.options import SETTINGS, hint_for, variables_of
+from agent.jobs.task_tools import UNINHERITED_SETTINGS
+from agent.mcp.server import RUN_SETTINGS, SEARCH_SETTINGS, make_server
+from agent.mcp.tool_session import open_session
+from agent.options import SETTINGS, Options, hint_for, variables_of
+from agent.run.draft import SERVICES
+from agent.run.rerun import KEPT_SETTINGS
+from agent.run.resume import SETTINGS_WITHOUT_ACCESS
+from agent.serve.chat_completions import MODELS
 from agent.serve.schemas import ASK_FIELDS, AskForm, ResumeForm
 
 SAMPLES = {
@@ -152,6 +161,42 @@ def test_rest_forms_use_the_bounds_of_the_settings_table():
     for name in ASK_FIELDS:
         assert fields[name]["description"] == SETTINGS[name].metadata["help"]
     assert ResumeForm(budget=2, attended=True).settings() == {"budget": 2}
+
+
+async def test_arguments_of_mcp_tools_come_from_the_settings_table(tmp_path):
+    async with open_session(lambda: Options(data_dir=tmp_path)) as session:
+        tools = {tool.name: tool for tool in await make_server(session, {}).list_tools()}
+    given = tools["research"].input_schema["properties"]
+    assert given.keys() == {"question", *RUN_SETTINGS}
+    assert given["timeout"] == {
+        "type": "number",
+        "exclusiveMinimum": 0,
+        "maximum": 1e6,
+        "description": SETTINGS["timeout"].metadata["help"],
+    }
+    assert given["depth"]["enum"] == ["quick", "standard", "deep"]
+    assert tools["search"].input_schema["properties"].keys() == {"query", *SEARCH_SETTINGS}
+
+
+def test_service_option_names_every_service():
+    named = SETTINGS["service"].metadata["help"].rpartition(": ")[2].removesuffix(".")
+    assert named.split(", ") == list(SERVICES)
+    for command in (audit, recheck):
+        option = next(one for one in command.params if one.name == "service")
+        assert (option.help, option.envvar) == (
+            SETTINGS["service"].metadata["help"],
+            variables_of("service"),
+        )
+
+
+def test_lists_of_settings_contain_only_settings():
+    assert SETTINGS.keys() >= SETTINGS_WITHOUT_ACCESS
+    assert SETTINGS.keys() >= UNINHERITED_SETTINGS
+    assert {*KEPT_SETTINGS} <= SETTINGS.keys()
+    for settings in MODELS.values():
+        assert settings.keys() <= SETTINGS.keys()
+    with pytest.raises(KeyError):
+        run_flags("--no-such-flag")
 
 
 @pytest.mark.parametrize(
