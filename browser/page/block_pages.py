@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from browser.captchas import BOT_CHECK_MARKS, CAPTCHA_MARKS
 from browser.net.url import host, parse
 from browser.types import Outcome
 
@@ -74,11 +75,7 @@ _LOGIN_PHRASES = (
     "iniciar sesión", "wachtwoord",
 )  # fmt: skip
 _NOT_FREE_MARKUP = ('"isaccessibleforfree":false', '"isaccessibleforfree":"false')
-_CAPTCHA_MARKS = (
-    "g-recaptcha", "hcaptcha.com", "h-captcha", "captcha-delivery.com", "px-captcha",
-    "geo.captcha", "/captcha/", "captcha-form", "arkoselabs", "funcaptcha",
-)  # fmt: skip
-_BOT_MARKS = re.compile(r"_incapsula_resource|cf-browser-verification|cf[-_]chl[-_]", re.IGNORECASE)
+_BOT_MARKS = re.compile("|".join(BOT_CHECK_MARKS), re.IGNORECASE)
 _CONSENT_HOSTS = ("consent.", "consentmanager.", "privacyconsent.", "privacy-consent.")
 _LOGIN_PATHS = ("/login/", "/log-in/", "/signin/", "/sign-in/", "/auth/", "/sso/")
 
@@ -158,7 +155,7 @@ def _by_content(
 def _short_block_page(requested: str, url: str, html: str, words: str) -> BlockPage | None:
     """Recognise a short block page; the most reliable signs are checked first."""
     bare = len(words) < _MAX_NOTICE_CHARS
-    if _CAPTCHA.search(words) and _contains_any(html, _CAPTCHA_MARKS):
+    if _CAPTCHA.search(words) and _contains_any(html, CAPTCHA_MARKS):
         return BlockPage(Outcome.CAPTCHA, "the site asks for a captcha to be solved")
     if _BOT_CHECK.search(words) or (bare and (_BOT_CHECK.search(html) or _BOT_MARKS.search(html))):
         return BlockPage(Outcome.BOT_CHECK, "the site checks whether the visitor is human")

@@ -11,6 +11,7 @@ was installed) are fetched through DevTools, one host at a time.
 from __future__ import annotations
 
 import asyncio
+import json
 import secrets
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -19,6 +20,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from playwright.async_api import Error as PlaywrightError
+
+from browser.captchas import SOLVABLE
 
 if TYPE_CHECKING:
     from playwright.async_api import Frame, JSHandle, Page
@@ -41,7 +44,9 @@ def _read(name: str) -> str:
     return resources.files("browser.page").joinpath("js", f"{name}.js").read_text("utf-8")
 
 
-_DEFINITIONS = "'use strict';\n" + "\n".join(map(_read, LIBRARY_FILES))
+CONSTANTS = f"const CAPTCHAS = {json.dumps([row._asdict() for row in SOLVABLE])};"
+"""The tables that the library has in common with Python code, as a line of JavaScript."""
+_DEFINITIONS = "\n".join(["'use strict';", CONSTANTS, *map(_read, LIBRARY_FILES)])
 _LIBRARY = f"(() => {{ {_DEFINITIONS}\n{_read('library')}\nreturn library; }})()"
 
 SOURCE = f"}})();\nconst {_NAME} = {_LIBRARY};\n(() => {{"

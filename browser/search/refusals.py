@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from browser.captchas import ENGINE_ADDRESSES, ENGINE_CLASSES, ENGINE_IDS
 from browser.types import Outcome, SearchPage
 
 # Words in API errors; these are searched for only in error bodies, never in results.
@@ -27,11 +28,10 @@ _OUTCOME_BY_ERROR_WORDS = (
 # Pages shown instead of results. They are recognised by element ids, class names and form targets
 # rather than by words, because a result may be about captchas.
 _BLOCK_PAGES = re.compile(
-    r"""id=["']?(?:challenge-form|challenge-running|cf-challenge|captcha-form|cf-wrapper|px-captcha)\b
-    |class=["'](?:[^"']*\s)?(?:anomaly-modal|cf-browser-verification|cf-turnstile|pow-captcha)
-    |class=["'](?:[^"']*\s)?(?:captcha_header|b_captcha)\b
-    |/cdn-cgi/challenge-platform/ | /anomaly\.js\? | action=["']?/checkcaptcha\?
-    |<title[^>]*>[^<]{0,60}(?:Just\ a\ moment|Attention\ Required!|Access\ denied
+    rf"""id=["']?(?:{"|".join(ENGINE_IDS)})\b
+    |class=["'](?:[^"']*\s)?(?:{"|".join(ENGINE_CLASSES)})
+    |{"|".join(ENGINE_ADDRESSES)}
+    |<title[^>]*>[^<]{{0,60}}(?:Just\ a\ moment|Attention\ Required!|Access\ denied
        |Verifying\ your\ request|Making\ sure\ you|One\ last\ step|\bCaptcha\b)""",
     re.IGNORECASE | re.VERBOSE,
 )

@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from browser.page.injected import LIBRARY_FILES
+from browser.page.injected import CONSTANTS, LIBRARY_FILES
 
 HERE = Path(__file__).parent
 SCRIPTS = HERE.parent.parent / "browser" / "page" / "js"
@@ -49,7 +49,7 @@ def install() -> None:
 
 def join_library() -> tuple[str, list[tuple[str, int]]]:
     """The library as one text, and the file and line that each of its lines comes from."""
-    lines, origins = ["// @ts-check", "(() => { 'use strict';"], [("library", 0)] * 2
+    lines, origins = ["// @ts-check", "(() => { 'use strict';", CONSTANTS], [("library", 0)] * 3
     for name in (*LIBRARY_FILES, "library"):
         text = (SCRIPTS / f"{name}.js").read_text("utf-8").splitlines()
         lines += text

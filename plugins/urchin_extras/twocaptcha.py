@@ -27,7 +27,7 @@ POLL_SECONDS = 5.0
 SOLVE_SECONDS = 120.0
 """By this time, the service itself has usually given up."""
 CALL_SECONDS = 20.0  # per call to the service
-_TASK_TYPES = {
+TASK_TYPES = {
     "recaptcha": "RecaptchaV2TaskProxyless",
     "recaptcha-enterprise": "RecaptchaV2EnterpriseTaskProxyless",
     "hcaptcha": "HCaptchaTaskProxyless",
@@ -105,7 +105,7 @@ def build_task(challenge: Challenge) -> dict[str, Any]:
     """Convert a challenge to the service's task format."""
     kind = f"{challenge.kind}-enterprise" if challenge.enterprise else challenge.kind
     task: dict[str, Any] = {
-        "type": _TASK_TYPES.get(kind, _TASK_TYPES[challenge.kind]),
+        "type": TASK_TYPES.get(kind, TASK_TYPES[challenge.kind]),
         "websiteURL": challenge.url,
         "websiteKey": challenge.site_key,
     }

@@ -1,16 +1,12 @@
 // Finds the captcha on a page: its kind, its site key, and where its token goes.
-const CHALLENGES = [
-  { kind: 'turnstile', hosts: ['cloudflare.com'], widget: '.cf-turnstile', frame: /challenges\.cloudflare\.com\/.*\/(0x[\w-]{8,})(?:\/|$)/, api: 'turnstile', fields: ['cf-turnstile-response', 'g-recaptcha-response'] },
-  { kind: 'hcaptcha', hosts: ['hcaptcha.com'], widget: '.h-captcha', frame: /hcaptcha\.com\/.*[?#&]sitekey=([\w-]+)/, api: 'hcaptcha', fields: ['h-captcha-response', 'g-recaptcha-response'] },
-  { kind: 'recaptcha', hosts: ['google.com', 'recaptcha.net'], widget: '.g-recaptcha', frame: /recaptcha\/(?:api2|enterprise)\/(?:anchor|bframe)\?.*\bk=([\w-]+)/, api: 'grecaptcha', fields: ['g-recaptcha-response'] },
-];
+const CHALLENGES = CAPTCHAS.map((about) => ({ ...about, frame: new RegExp(about.frame) })); // see browser/captchas.py
 const MAX_CALLBACK_DEPTH = 5; // reCAPTCHA keeps a widget's callback four or five objects deep
 
 // A widget rendered by another script has its key only in its frame's address.
 const findChallenge = () => {
   for (const element of everyElement()) {
     for (const about of CHALLENGES) {
-      if (element.matches(about.widget) || (element.dataset?.sitekey && scriptOf(about))) {
+      if (element.classList.contains(about.widget) || (element.dataset?.sitekey && scriptOf(about))) {
         if (element.dataset.sitekey) return { about, element, key: element.dataset.sitekey };
       } else if (element.tagName === 'IFRAME') {
         const key = about.frame.exec(element.src)?.[1];
@@ -20,7 +16,7 @@ const findChallenge = () => {
   }
   return null;
 };
-const scriptOf = (about) => [...document.scripts].some((script) => script.src.includes(about.api === 'grecaptcha' ? 'recaptcha' : about.api));
+const scriptOf = (about) => [...document.scripts].some((script) => script.src.includes(about.script));
 
 // A widget's frames contain no token field.
 const inWidget = () => window !== window.parent && CHALLENGES.some((about) => about.hosts.some((name) => location.hostname === name || location.hostname.endsWith(`.${name}`)));

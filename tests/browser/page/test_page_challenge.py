@@ -4,8 +4,12 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import get_args, get_type_hints
 
+import pytest
+from urchin_extras.twocaptcha import TASK_TYPES
+
+from browser.captchas import SOLVABLE
 from browser.types import Challenge
 
 FRAMES = [
@@ -27,6 +31,12 @@ async def test_challenge_detects_captcha_with_site_key(show, pages, kind, body, 
     tab = await show(body.format(pages.base))
     key = "0x6LcKey-one" if "0x" in body else "6LcKey-one"
     assert await tab.challenge() == Challenge(kind, key, tab.url, **more)
+
+
+def test_each_captcha_has_a_kind_and_a_task_of_the_solver():
+    kinds = {captcha.kind for captcha in SOLVABLE}
+    assert kinds == {*get_args(get_type_hints(Challenge)["kind"])}
+    assert {name.partition("-")[0] for name in TASK_TYPES} == kinds
 
 
 async def test_page_without_captcha_has_no_challenge(show):
