@@ -15,7 +15,7 @@ from agent.validation import Before, Bounds, Depth
 
 
 @dataclass(frozen=True, slots=True)
-class Effort:
+class DepthLimits:
     """The preset limits for a depth; they apply unless the user sets others.
 
     steps, sources: limits for the entire run.
@@ -79,12 +79,12 @@ _PRESET_LIMITS: dict[str, tuple[Any, Any, Any]] = {
     "list_pages": (2, 5, 15),
 }
 _DEPTHS: tuple[Depth, ...] = ("quick", "standard", "deep")
-EFFORTS: dict[Depth, Effort] = {
-    depth: Effort(**{name: row[n] for name, row in _PRESET_LIMITS.items()})
+DEPTH_LIMITS: dict[Depth, DepthLimits] = {
+    depth: DepthLimits(**{name: row[n] for name, row in _PRESET_LIMITS.items()})
     for n, depth in enumerate(_DEPTHS)
 }
-STANDARD_EFFORT = EFFORTS["standard"]
-CHALLENGES = EFFORTS["deep"].challenges
+STANDARD_LIMITS = DEPTH_LIMITS["standard"]
+CHALLENGES = DEPTH_LIMITS["deep"].challenges
 """Number of claims to challenge if the user requests challenges at another depth."""
 
 

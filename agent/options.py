@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, g
 from agent.validation import Before, Bounds, Depth, split_list, split_paths
 
 if TYPE_CHECKING:
-    from agent.limits import Effort, LimitSettings, WikiRules, parse_table
+    from agent.limits import DepthLimits, LimitSettings, WikiRules, parse_table
 
 APP = "urchin-research"
 MAX_STEPS = 200
@@ -370,18 +370,18 @@ class Options:
     require_verified: bool = setting(False, "Exit with code 4 unless every sentence is supported.")
 
     @property
-    def effort(self) -> "Effort":
+    def depth_limits(self) -> "DepthLimits":
         """The preset limits for the run's depth."""
-        from agent.limits import EFFORTS  # noqa: PLC0415 - as above
+        from agent.limits import DEPTH_LIMITS  # noqa: PLC0415 - as above
 
-        return EFFORTS[self.depth]
+        return DEPTH_LIMITS[self.depth]
 
     @property
     def challenges(self) -> int:
         """The number of claims to search for evidence against."""
         from agent.limits import CHALLENGES  # noqa: PLC0415 - as above
 
-        return CHALLENGES if self.challenge else self.effort.challenges
+        return CHALLENGES if self.challenge else self.depth_limits.challenges
 
     def without_servers(self) -> "Options":
         """Return the same settings without MCP tools."""

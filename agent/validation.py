@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 Depth = Literal["quick", "standard", "deep"]
-"""How thorough a run is; `EFFORTS` in `agent/limits.py` defines the limits of each depth."""
+"""How thorough a run is; `DEPTH_LIMITS` in `agent/limits.py` defines the limits of each depth."""
 
 
 class Bounds:

@@ -93,7 +93,7 @@ class Shown:
 
 @pytest.fixture(scope="module")
 async def shown(tmp_path_factory) -> Mapping[str, Shown]:
-    """Three runs over a folder: disputed and in doubt, without an answer by rules, and failed."""
+    """Three runs over a folder: disputed and in doubt, without an extractive answer, and failed."""
     folder = tmp_path_factory.mktemp("surfaces")
     corpus = folder / "corpus"
     corpus.mkdir()

@@ -217,16 +217,16 @@ def _first_choice(settings: Options, flags: Mapping[str, Any]) -> str | None:
 def _warn_flags_need_model(settings: Options) -> None:
     """Before a run without a language model, warn about flags that need one."""
     if settings.model or settings.base_url:
-        keyless = settings.model == EXTRACTIVE
+        extractive = settings.model == EXTRACTIVE
     else:
-        keyless = default_model(os.environ) is None
-    if keyless and settings.report:
+        extractive = default_model(os.environ) is None
+    if extractive and settings.report:
         note(
             "Without a language model, a report only quotes one or two sentences: it has no "
             "sections, summaries or comparisons.",
             "Store a key with `research keys set NAME`, or choose a model with --model.",
         )
-    if keyless and settings.instruction:
+    if extractive and settings.instruction:
         note("Without a language model, the instruction (-s) is ignored.")
 
 

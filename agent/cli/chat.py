@@ -20,7 +20,7 @@ from agent.config import LiveOptions, private_folder
 from agent.errors import ResearchError
 from agent.journal.events import utc_now
 from agent.journal.runs import Runs
-from agent.limits import EFFORTS
+from agent.limits import DEPTH_LIMITS
 from agent.options import SETTINGS, Options
 
 if TYPE_CHECKING:
@@ -197,8 +197,10 @@ class ChatSession:
 
     def set_depth(self, name: str) -> None:
         """Show or change the depth."""
-        if name and name not in EFFORTS:
-            raise click.UsageError(f"Unknown depth {name!r}. Use one of: {', '.join(EFFORTS)}.")
+        if name and name not in DEPTH_LIMITS:
+            raise click.UsageError(
+                f"Unknown depth {name!r}. Use one of: {', '.join(DEPTH_LIMITS)}."
+            )
         self.flags["depth"] = name or self.flags["depth"]
         print(f"depth: {self.flags['depth'] or 'standard'}")
 

@@ -10,7 +10,7 @@ from agent.keyless.conversation import read_conversation
 from agent.keyless.question import MARKS, synthesis_task
 from agent.keyless.ranking import BULLETS, MAX_ITEMS, kind_score
 from agent.keyless.researcher import Research, Researcher, excerpt
-from agent.limits import STANDARD_EFFORT
+from agent.limits import STANDARD_LIMITS
 from agent.models.base import ModelReply
 from agent.protocol.replies import NOT_FOUND
 from agent.types import Fit
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agent.keyless.ranking import Candidate, Ranking
-    from agent.limits import Effort
+    from agent.limits import DepthLimits
     from agent.models.base import Task
     from agent.types import Message, Passage
 
@@ -43,13 +43,13 @@ OPENING_SENTENCES = 2
 class ExtractiveModel:
     """Answers with verbatim sentences from what was read; needs no API key and makes no requests.
 
-    It is stateless: its next step follows from the messages alone. `effort` limits its research.
+    It is stateless: its next step follows from the messages alone. `limits` apply to its research.
     """
 
     name = "extractive"
 
-    def __init__(self, effort: Effort = STANDARD_EFFORT) -> None:
-        self._researcher = Researcher(effort)
+    def __init__(self, limits: DepthLimits = STANDARD_LIMITS) -> None:
+        self._researcher = Researcher(limits)
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:  # noqa: ARG002 - the rules replace the system prompt
         """Return the next tool calls, or the answer."""

@@ -25,7 +25,7 @@ from agent.keyless.question import (
     split_urls,
 )
 from agent.keyless.ranking import Ranking, extract_candidates
-from agent.limits import STANDARD_EFFORT
+from agent.limits import STANDARD_LIMITS
 from agent.types import ToolCall
 from browser.text.languages import language_of
 from browser.text.sentences import sentences as split_sentences
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from agent.keyless.conversation import Conversation
     from agent.keyless.live_page import Call
-    from agent.limits import Effort
+    from agent.limits import DepthLimits
     from agent.types import Message, Observation, Passage
 
 COMPLETE_SHARE = 0.65
@@ -100,23 +100,23 @@ class Researcher:
     """Researches a question without a language model: searches, reads, follows up on names.
 
     It is stateless: its calls follow from `Message.question` and `Message.observations` alone,
-    never from the text of messages. `effort` limits the research. A model that writes the answer
-    itself uses it like this:
+    never from the text of messages. `limits` apply to the research. A model that writes the
+    answer itself uses it like this:
 
-        researcher = Researcher(effort)
+        researcher = Researcher(limits)
         calls = researcher.next_calls(messages)      # list[ToolCall]: run them, then ask again
         if calls is None:                            # done: no further call would help
             passages = researcher.best_passages(messages, limit=6, sentences=3)
     """
 
-    def __init__(self, effort: Effort = STANDARD_EFFORT) -> None:
-        self._effort = effort
+    def __init__(self, limits: DepthLimits = STANDARD_LIMITS) -> None:
+        self._limits = limits
 
     def next_calls(self, messages: Sequence[Message]) -> list[ToolCall] | None:
         """Return the tool calls of the next step, at least one; None when it is time to answer.
 
-        The calls in one step are independent and may run in parallel. The last step that the effort
-        allows is reserved for the answer. After a message without observations, which means that a
+        The calls in one step are independent and may run in parallel. The last step that the limits
+        allow is reserved for the answer. After a message without observations, which means that a
         limit was reached, there are no more calls.
         """
         return self.calls_for(Research(read_conversation(messages)))
@@ -124,7 +124,7 @@ class Researcher:
     def calls_for(self, research: Research) -> list[ToolCall] | None:
         """Return the next step's tool calls for a conversation that has already been parsed."""
         conversation = research.conversation
-        if conversation.ended or len(conversation.steps) >= self._effort.steps - 1:
+        if conversation.ended or len(conversation.steps) >= self._limits.steps - 1:
             return None
         steps = [self._read_referenced_pages]
         if not research.is_about_page:
@@ -191,7 +191,7 @@ class Researcher:
     def _read_results(self, research: Research) -> list[Call]:
         """Read the best new results, by rank and by the number of searches that found them."""
         done = set(research.conversation.parameter_values("READ", "url"))
-        most = self._effort.next_reads if done - set(research.urls) else self._effort.first_reads
+        most = self._limits.next_reads if done - set(research.urls) else self._limits.first_reads
         score = fuse_results(research.conversation.latest)
         urls = [url for url in sorted(score, key=lambda url: -score[url]) if url not in done]
         return [("READ", {"url": url, "query": research.reading_query}) for url in urls[:most]]
@@ -203,12 +203,12 @@ class Researcher:
         best = None if ranking.is_insufficient else ranking.best
         is_sure = best is not None and best.covered >= COMPLETE_SHARE
         is_live = any(o.tool in LIVE_TOOLS for o in conversation.latest)
-        if not 0 < searches < self._effort.searches or is_sure or is_live:
+        if not 0 < searches < self._limits.searches or is_sure or is_live:
             return []
         queries = conversation.parameter_values("WEB_SEARCH", "query")
         done = {frozenset(content_words(query)) for query in queries}
         new = [q for q in _follow_up_queries(ranking) if frozenset(content_words(q)) not in done]
-        return _search_calls(new[: self._effort.queries])
+        return _search_calls(new[: self._limits.queries])
 
     def _next_list_page(self, research: Research) -> list[Call]:
         """If the answer is incomplete, read the next page of the most relevant paged list."""
@@ -226,7 +226,7 @@ class Researcher:
                 coverage = research.ranking.coverage(content_words(text))
                 choices.append((o.url in followed, coverage, str(o.get("next"))))
         is_begun, coverage, url = max(choices)
-        if len(followed) >= self._effort.list_pages or not (
+        if len(followed) >= self._limits.list_pages or not (
             is_begun or coverage >= MIN_PAGE_COVERAGE
         ):
             return []

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from agent.evidence.passages import bare_title
 from agent.keyless.question import AnswerKind, analyse, keywords
 from agent.keyless.researcher import Researcher
-from agent.limits import STANDARD_EFFORT
+from agent.limits import STANDARD_LIMITS
 from agent.models.base import ModelReply, ModelWrapper, Structured
 from agent.prompts import SEARCHES, prompt
 from agent.protocol.loose_json import loose_object
@@ -31,7 +31,7 @@ from browser.text.words import STOP_WORDS, content_words
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from agent.limits import Effort
+    from agent.limits import DepthLimits
     from agent.models.base import Model, Task
     from agent.types import Passage
 
@@ -77,10 +77,10 @@ class GuidedModel(ModelWrapper):
     sees = False
     native = False
 
-    def __init__(self, inner: Model, effort: Effort = STANDARD_EFFORT) -> None:
+    def __init__(self, inner: Model, limits: DepthLimits = STANDARD_LIMITS) -> None:
         super().__init__(inner)
-        self._effort = effort
-        self._researcher = Researcher(effort)
+        self._limits = limits
+        self._researcher = Researcher(limits)
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:  # noqa: ARG002 - the inner model has its own prompt
         """Return the next tool calls, a cited answer, or NOT_FOUND; raises `ModelError`."""
@@ -118,7 +118,7 @@ class GuidedModel(ModelWrapper):
         text = answer(found, question, passages, _stems_by_source(messages))
         steps = sum(bool(message.observations) for message in messages)
         incomplete = text.startswith(NOT_FOUND) or lacks_requested_place(found, question)
-        if incomplete and hop is None and steps < self._effort.steps - 2:
+        if incomplete and hop is None and steps < self._limits.steps - 2:
             text = second_hop(words, found.passage, question) or text
         return ModelReply(text, reply.usage, reply.model)
 

@@ -12,7 +12,7 @@ from agent.errors import ReplayDiverged, ResearchError, UsageError
 from agent.guard.model_client import ModelClient
 from agent.guard.window import Window, fit_opening
 from agent.journal.events import CLOSING, MAIN, MISSING, OUTLINE, PLAN, PROPOSAL, SYNTHESIS
-from agent.limits import STANDARD_EFFORT, Effort
+from agent.limits import STANDARD_LIMITS, DepthLimits
 from agent.loop import plan as planning
 from agent.loop import report_sections as sections
 from agent.loop.loop import Loop, LoopResult, strip_tool_calls
@@ -72,7 +72,7 @@ class Orchestrator:
     system: str
     record: Record
     build_context: BuildContext
-    effort: Effort = STANDARD_EFFORT
+    depth_limits: DepthLimits = STANDARD_LIMITS
     as_report: bool = False
     objections: Callable[[Mapping[str, str]], Awaitable[Mapping[str, str]]] = no_objections
     guarded: bool = True
@@ -128,7 +128,7 @@ class Orchestrator:
         """Have the user edit and approve a plan, then follow it to answer the question."""
         plan, clarified = await self._propose(question, approval)
         plan = await approval.approve(plan)
-        by_rules = not takes(self.model, Task.FOLLOW_NOTES)
+        follows_notes = takes(self.model, Task.FOLLOW_NOTES)
         if len(plan.sections) > (most := self.budget.steps_per_part(MIN_STEPS)):
             message = (
                 f"the plan has {len(plan.sections)} sections, but the step limit allows only {most}"
@@ -139,12 +139,12 @@ class Orchestrator:
             self._add_to_question(clarification(*clarified))
         if plan.sections:
             return await self._write_sections(question, plan.sections)
-        if not by_rules:
+        if follows_notes:
             self._add_to_question(plan.note())
-        else:  # in guided mode, the model ignores notes
+        else:  # its searches are made by code
             self.messages[-1] = replace(self.messages[-1], searches=plan.searches)
         answer = await self._loop.run(self.messages)
-        if self.as_report and by_rules:
+        if self.as_report and not follows_notes:
             return await self._loop.follow_up(sections.EXTRACTIVE_REQUEST)
         return await self._fill_gaps(question, answer)
 
@@ -155,9 +155,9 @@ class Orchestrator:
 
         Returns the plan, and the clarifying question with the user's answer, if there was one.
         """
-        by_rules = ResearchPlan.by_rules(question)
+        extractive = ResearchPlan.extractive(question)
         if not takes(self.model, Task.PLAN):
-            return by_rules, None
+            return extractive, None
         most = self._max_sections() if self.as_report else 0
         clarified: Clarified | None = None
         for number in (1, 2):
@@ -170,7 +170,7 @@ class Orchestrator:
             if not answer:
                 break
             clarified = plan.ask, answer
-        return (plan if plan.searches or plan.sections else by_rules), clarified
+        return (plan if plan.searches or plan.sections else extractive), clarified
 
     def _add_to_question(self, note: str) -> None:
         question = self.messages[-1]
@@ -179,7 +179,7 @@ class Orchestrator:
             self.messages[-1] = replace(question, content=f"{question.content}\n\n{note}")
 
     async def _plan(self, question: str) -> str:
-        wanted = self.effort.plans and planning.wants_plan(question)
+        wanted = self.depth_limits.plans and planning.wants_plan(question)
         if not wanted or not takes(self.model, Task.PLAN):
             return ""
         request = Message("user", f"Request: {js.cut_well_formed(question, QUESTION_UNITS)}")
@@ -215,15 +215,15 @@ class Orchestrator:
         return LoopResult(strip_tool_calls(reply), _first_limit(results))
 
     async def _fill_gaps(self, question: str, answer: LoopResult) -> LoopResult:
-        """Have the model list and research the gaps in its draft, up to `effort.rounds` times."""
-        for number in range(1, self.effort.rounds + 1):
+        """Have the model list and research the gaps in its draft, as often as the depth allows."""
+        for number in range(1, self.depth_limits.rounds + 1):
             if answer.limit or self.budget.steps_left < MIN_STEPS:
                 break
             if not takes(self.model, Task.MISSING):
                 break
-            request = planning.missing_request(question, answer.text, self.effort.points)
+            request = planning.missing_request(question, answer.text, self.depth_limits.points)
             reply = await self._ask_once(f"{MISSING}/{number}", prompt(MISSING), [request])
-            points = planning.read_points(reply or "", self.effort.points)
+            points = planning.read_points(reply or "", self.depth_limits.points)
             if not points:
                 break
             again = await self.follow_up(answer.text, planning.missing_note(points))
@@ -268,12 +268,12 @@ class Orchestrator:
         return LoopResult(text, _first_limit(list(by_place.values())))
 
     async def _outline(self, question: str) -> list[sections.Section]:
-        request = Message("user", sections.outline_request(question, self.effort.sections))
+        request = Message("user", sections.outline_request(question, self.depth_limits.sections))
         reply = await self._ask_once(OUTLINE, prompt(OUTLINE), [request])
         return sections.read_outline(reply or "", self._max_sections())
 
     def _max_sections(self) -> int:
-        return min(self.effort.sections, self.budget.steps_per_part(MIN_STEPS))
+        return min(self.depth_limits.sections, self.budget.steps_per_part(MIN_STEPS))
 
     async def _run_parallel(
         self, plan: Sequence[Subtask], places: Sequence[str] = ()
@@ -285,7 +285,7 @@ class Orchestrator:
         places = places or [str(number) for number in range(1, len(plan) + 1)]
         slots = asyncio.Semaphore(self.concurrent)
         # One more part than there are subtasks, for combining the results.
-        parts, steps = len(plan) + 1, self.effort.part_steps
+        parts, steps = len(plan) + 1, self.depth_limits.part_steps
         budgets = [self.budget.budget_for_part(parts, steps, place) for place in places]
         running: list[asyncio.Task[LoopResult]] = []
 

@@ -45,7 +45,7 @@ class ResearchPlan:
     ask: str = ""
 
     @classmethod
-    def by_rules(cls, question: str) -> ResearchPlan:
+    def extractive(cls, question: str) -> ResearchPlan:
         """Return a plan with the searches that the extractive model would start with."""
         return cls(tuple(first_searches(question)))
 

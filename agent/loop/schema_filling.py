@@ -62,7 +62,7 @@ class SchemaFiller:
         if not evidence.sources:
             return CheckedValues(notes=["/: nothing was read"])
         if not takes(work.model, Task.VALUES):
-            return await self._check(fill_by_rules(self.schema, question, evidence), 1)
+            return await self._check(fill_extractively(self.schema, question, evidence), 1)
         asker = ModelClient(work.model, prompt(VALUES), work.budget, record)
         messages = [Message("user", self._request(question, answer))]
         try:
@@ -127,8 +127,8 @@ def _read_draft(reply: str) -> ValuesDraft:
     return ValuesDraft(fields.get("data"), citations)
 
 
-def fill_by_rules(schema: Schema, question: str, evidence: Evidence) -> ValuesDraft:
-    """Fill in the fields for which the rules find a value; the others are omitted."""
+def fill_extractively(schema: Schema, question: str, evidence: Evidence) -> ValuesDraft:
+    """Fill in the fields for which code finds a value; the others are omitted."""
     data: dict[str, Any] = {}
     citations: dict[str, list[str]] = {}
     for field in schema.fields():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from agent.config import host_port, make_plugin
 from agent.guard.redact import StreamRedactor
 from agent.keyless.model import ExtractiveModel
-from agent.limits import STANDARD_EFFORT
+from agent.limits import STANDARD_LIMITS
 from agent.loop.guided import GuidedModel
 from agent.loop.judge import PluginJudge
 from agent.models.base import ModelWrapper, ask_model
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from contextlib import AsyncExitStack
 
     from agent.guard.redact import Redactor
-    from agent.limits import Effort
+    from agent.limits import DepthLimits
     from agent.models.base import Model, ModelReply, OnText
     from agent.models.providers import Endpoint
     from agent.options import Options
@@ -64,8 +64,8 @@ class ResolvedModel:
         return is_small(self.endpoint.model)
 
     @property
-    def by_rules(self) -> bool:
-        """Whether rules choose the tool calls, using only built-in tools."""
+    def directed_by_code(self) -> bool:
+        """Whether code chooses the tool calls: for the extractive model and in guided mode."""
         return self.guided or isinstance(self.local, ExtractiveModel | GuidedModel)
 
     async def open(self, stack: AsyncExitStack, note: Callable[[str], object]) -> Model:
@@ -77,7 +77,7 @@ class ResolvedModel:
         options = self.options
         model = self.local or await open_endpoint(stack, options, self.endpoint)
         if self.guided:
-            model = GuidedModel(model, options.effort)
+            model = GuidedModel(model, options.depth_limits)
         if not options.fallback:
             return model
         # Resolved now, so that a wrong name is reported immediately; opened only when needed.
@@ -108,7 +108,7 @@ def resolve_model(options: Options, own: Model | None, environ: Mapping[str, str
         return ResolvedModel(options, environ, own)
     endpoint = find_endpoint(options.model, options.base_url, environ, options)
     if endpoint is None:
-        return ResolvedModel(options, environ, _local_model(options.model, options.effort))
+        return ResolvedModel(options, environ, _local_model(options.model, options.depth_limits))
     import_in_background(f"agent.models.{endpoint.api}")
     return ResolvedModel(options, environ, endpoint=endpoint)
 
@@ -143,18 +143,18 @@ async def open_endpoint(
     return model
 
 
-def _local_model(name: str | None, effort: Effort = STANDARD_EFFORT) -> Model:
+def _local_model(name: str | None, limits: DepthLimits = STANDARD_LIMITS) -> Model:
     """Create a model without an endpoint: scripted, from a plug-in, or extractive.
 
     Raises `UsageError` for a script that is missing or invalid.
     """
     if not name or name == EXTRACTIVE:
-        return ExtractiveModel(effort)
+        return ExtractiveModel(limits)
     if name.startswith(SCRIPTED):
         return ScriptedModel.from_file(name.removeprefix(SCRIPTED))
     prefix, _, rest = name.partition("/")
     plugged: Model | None = make_plugin("models", prefix, rest)
-    return plugged or ExtractiveModel(effort)
+    return plugged or ExtractiveModel(limits)
 
 
 class RedactingModel(ModelWrapper):

@@ -285,7 +285,7 @@ class ReportBuilder:
         self, report: Report, result: LoopResult, checked: CheckedAnswer, *, gave_up: bool
     ) -> None:
         """Use the model's text and a description of the recorded search as the answer."""
-        words, by_rules = checked.answer, self._usage.model == ExtractiveModel.name
+        words, extractive = checked.answer, self._usage.model == ExtractiveModel.name
         if words and not gave_up:
             # A run that only called tools without searching (for example, to save a memory) has no
             # claims to check.
@@ -302,7 +302,7 @@ class ReportBuilder:
             )
             for one in checked.sentences
         ]
-        if words and not by_rules:
+        if words and not extractive:
             words = f"{_OWN_WORDS_HEADING} {words}"
         record = self._describe_search(result.limit)
         if not (words or report.closest):
@@ -411,7 +411,7 @@ def exit_code(report: Report, *, require_verified: bool = False) -> int:
     return EXIT_CODES[report.status]
 
 
-async def answer_by_rules(result: LoopResult, messages: Sequence[Message]) -> LoopResult:
+async def extractive_answer(result: LoopResult, messages: Sequence[Message]) -> LoopResult:
     """If a limit or an interrupt left no answer, have the extractive model write one."""
     if result.limit is None or result.text.strip() or len(messages) < 2:
         return result

@@ -48,14 +48,14 @@ def preview(question: str, options: Options, environ: Mapping[str, str]) -> str:
     functions = tool_specs(tools) if native else []
 
     # Each step resends the entire conversation, which grows with every page read.
-    steps = min(LIKELY_STEPS, options.max_steps or options.effort.steps)
+    steps = min(LIKELY_STEPS, options.max_steps or options.depth_limits.steps)
     first = tokens(system) + tokens(json.dumps(functions)) + tokens(question)
     read = context.limits.read_tokens * sum(range(steps))
     usage = Usage(first * steps + read, output_tokens=REPLY_TOKENS * steps)
     if endpoint is not None:
         usage = with_price(usage, endpoint.model, endpoint.prices)
     cost = f"about {format_usd(usage.usd)}" if usage.usd else "free, or price unknown"
-    plans = endpoint is not None and options.effort.plans and wants_plan(question)
+    plans = endpoint is not None and options.depth_limits.plans and wants_plan(question)
     lines = [system, "", question, ""]
     if functions:
         lines.append(f"offered  {', '.join(spec['function']['name'] for spec in functions)}")

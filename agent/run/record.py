@@ -130,8 +130,8 @@ class RunRecord:
         return self.events[0].at[:10]
 
     @property
-    def by_rules(self) -> bool:
-        """Whether rules directed the run's loop: it used the extractive model or guided mode."""
+    def directed_by_code(self) -> bool:
+        """Whether code chose the tool calls: for the extractive model and in guided mode."""
         return self.started["model"] == EXTRACTIVE or bool(self.started.get("guided"))
 
     @property

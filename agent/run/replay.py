@@ -11,14 +11,14 @@ from agent.errors import ModelUnavailable, ReplayDiverged, ResearchError, error_
 from agent.guard.budget import Budget, LimitReached
 from agent.guard.model_client import request_digest
 from agent.journal.events import CONDENSE, MAIN, MISSING, OUTLINE, PLAN, PROPOSAL, REVIEW, VALUES
-from agent.limits import EFFORTS
+from agent.limits import DEPTH_LIMITS
 from agent.loop.answer_review import repair
 from agent.loop.judge import ClaimJudge
 from agent.loop.loop import NUDGED, LoopResult, asks_for_notes
 from agent.loop.orchestrator import Orchestrator
 from agent.models.base import Task
 from agent.options import CONTEXT_WINDOW, MAX_STEPS
-from agent.run.outcome import INTERRUPT, ReportBuilder, add_values, answer_by_rules
+from agent.run.outcome import INTERRUPT, ReportBuilder, add_values, extractive_answer
 from agent.run.record import ResumedModel
 from agent.tools.context import no_record
 from agent.tools.toolset import guides_for
@@ -65,7 +65,7 @@ async def replay(record: RunRecord) -> Report:
         record.system,
         no_record,
         partial(_recorded_opening, record),
-        effort=EFFORTS[options.get("depth", "standard")],
+        depth_limits=DEPTH_LIMITS[options.get("depth", "standard")],
         as_report=bool(options.get("report")),
         guides=partial(guides_for, selection=tools),
         join_loops=evidence.join_loops,
@@ -75,11 +75,11 @@ async def replay(record: RunRecord) -> Report:
         approval=record.approval() if options.get("plan") else None,
     )
     try:
-        result = await answer_by_rules(await work.answer(question), work.messages)
+        result = await extractive_answer(await work.answer(question), work.messages)
         if review := reviews.get(REVIEW):
             result = await repair(work, result, review["said"], review.get("kept", []))
     except Interrupted:
-        result = await answer_by_rules(LoopResult("", INTERRUPT), work.messages)
+        result = await extractive_answer(LoopResult("", INTERRUPT), work.messages)
     except ReplayDiverged:
         raise
     except ResearchError as error:
@@ -124,7 +124,7 @@ class NoLiveModel:
         self._record = record
         self._places = {request.place for request in record.requests}
         self._missing_rounds = 0
-        self._by_rules = record.by_rules
+        self._directed_by_code = record.directed_by_code
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
         """Raise the limit or the error that ended the recorded call, or `ReplayDiverged`."""
@@ -139,7 +139,7 @@ class NoLiveModel:
 
     def start_guided_mode(self) -> None:
         """Note that guided mode has started; the replies come from the record."""
-        self._by_rules = True
+        self._directed_by_code = True
 
     def takes(self, task: Task) -> bool:
         """Whether the recorded run used its model for this task."""
@@ -148,7 +148,7 @@ class NoLiveModel:
                 noticed = self._record.events_of("guard.noticed")
                 return any(event.data["circle"] == NUDGED for event in noticed)
             case Task.FOLLOW_NOTES:
-                return not self._by_rules
+                return not self._directed_by_code
             case Task.CONDENSE:
                 return any(place.startswith(CONDENSE) for place in self._places)
             case Task.MISSING:  # called once per round, so this counts the rounds

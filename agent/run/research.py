@@ -31,7 +31,7 @@ from agent.loop.judge import ClaimJudge
 from agent.loop.loop import LoopResult
 from agent.run.job_runner import BackgroundJobs, event_time_ms, save_findings, save_turns
 from agent.run.models import resolve_model
-from agent.run.outcome import INTERRUPT, add_values, answer_by_rules
+from agent.run.outcome import INTERRUPT, add_values, extractive_answer
 from agent.run.services import Inputs, RunServices, is_public_run
 from agent.run.web import open_web
 from agent.run.wiring import new_orchestrator, select_tools
@@ -184,7 +184,7 @@ class Run:
             services.write("run.interrupted")
             if self._report is None:
                 messages = self._work.messages if self._work else []
-                result = await answer_by_rules(LoopResult("", INTERRUPT), messages)
+                result = await extractive_answer(LoopResult("", INTERRUPT), messages)
                 self._finish(self._checked(result))
             raise
         return self._report or self._finish(services.report_builder.failed_report(failure))
@@ -206,10 +206,10 @@ class Run:
 
         # Open the model, with its tools and its first messages.
         model = await self._model.open(stack, lambda why: services.write("note", text=why))
-        context.files_first = self._model.by_rules
+        context.files_first = self._model.directed_by_code
         tools = await select_tools(
             context,
-            options.without_servers() if self._model.by_rules else options,
+            options.without_servers() if self._model.directed_by_code else options,
             stack,
             inputs.tools,
             tasks=inputs.tasks,
@@ -240,7 +240,7 @@ class Run:
                 await self._remember_failure(error)
             raise
         review = AnswerReview(work, judge)
-        result = await review.check(await answer_by_rules(result, work.messages))
+        result = await review.check(await extractive_answer(result, work.messages))
         await review.question_claims(result, options.challenges, context.web)
         report = self._checked(result, judge)
         if services.schema is not None:

@@ -65,10 +65,10 @@ def make_budget(options: Options, environ: Mapping[str, str]) -> Budget:
     """Create the budget from the user's limits, with the depth's limits as defaults."""
     usd = spendable_usd(options)
     return Budget(
-        options.max_steps or options.effort.steps,
+        options.max_steps or options.depth_limits.steps,
         usd,
         options.timeout,
-        parts_steps=None if options.max_steps else options.effort.parts_steps,
+        parts_steps=None if options.max_steps else options.depth_limits.parts_steps,
         max_tokens=options.max_tokens,
         price=_highest_price(options, environ) if usd else None,
     )

@@ -109,7 +109,7 @@ def new_orchestrator(
     # Provenance is tracked for recorded calls as well: the text that they added to the context
     # determines what the rest of the run may send.
     calls = ProvenanceCalls(calls, context.provenance, services.named_files)
-    rephraser = Rephraser(model, services.budget, services.record, options.effort.rephrases)
+    rephraser = Rephraser(model, services.budget, services.record, options.depth_limits.rephrases)
     context.rephrase = rephraser.ask
 
     async def build_context(question: str, place: str) -> list[Message]:
@@ -145,7 +145,7 @@ def new_orchestrator(
         system,
         services.record,
         build_context,
-        effort=options.effort,
+        depth_limits=options.depth_limits,
         as_report=options.report,
         guides=partial(guides_for, selection=offered),
         context_window=options.context_window,

@@ -15,7 +15,7 @@ from agent.errors import ToolError
 from agent.guard.outgoing import Outgoing
 from agent.guard.provenance import Kind
 from agent.guard.redact import Redactor
-from agent.limits import EFFORTS, STANDARD_EFFORT, Effort, LimitSettings
+from agent.limits import DEPTH_LIMITS, STANDARD_LIMITS, DepthLimits, LimitSettings
 from browser.net.url import host, origin, registrable_domain
 from browser.types import Outcome
 
@@ -185,9 +185,9 @@ class ToolContext:
     accepts images. `outgoing` decides what may be sent. On `approved_sites`, the run may act
     without asking the user again. `tasks_allowed` is the `--allow-tasks` flag; `approvals` are
     actions and sites approved before the run (`--yes`). `hints` are messages from the user that the
-    model has not seen yet. `rephrase` asks the model for alternative queries. `effort` contains the
-    preset limits for the run's depth; outside a run, the lowest ones. With `files_first`, a search
-    that finds something in the user's folder does not query search engines. `time_left` returns the
+    model has not seen yet. `rephrase` asks the model for alternative queries. `depth_limits` are
+    the preset limits for the run's depth; outside a run, the lowest ones. With `files_first`, a
+    search that finds something in the user's folder does not query search engines. `time_left` returns the
     run's remaining seconds, or None if there is no limit.
     """
 
@@ -215,8 +215,8 @@ class ToolContext:
     approvals: frozenset[tuple[str, str]] = frozenset()
     hints: list[str] = field(default_factory=list)
     approval_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    max_sources: int = STANDARD_EFFORT.sources
-    effort: Effort = EFFORTS["quick"]
+    max_sources: int = STANDARD_LIMITS.sources
+    depth_limits: DepthLimits = DEPTH_LIMITS["quick"]
     time_left: Callable[[], float | None] = lambda: None
     now_ms: Callable[[], int] = lambda: int(time.time() * 1000)
     _worker: ThreadPoolExecutor | None = None

@@ -16,7 +16,6 @@ from agent.guard.outgoing import Sent, Sink
 from agent.tools.context import CALL_PLACE, SOLVABLE, require_web
 from agent.tools.registry import Group, NonEmpty, ToolResult, reading_tool, sends_address
 from agent.tools.sources import (
-    CHARS_PER_TOKEN,
     list_passages,
     register_results,
     register_source,
@@ -25,7 +24,7 @@ from agent.tools.sources import (
 from agent.types import Passage, ToolTrait
 from browser.search.chain import Local, merge_answers, search_with_rewrites
 from browser.text.languages import question_language
-from browser.text.words import content_words
+from browser.text.words import CHARS_PER_TOKEN, content_words
 from browser.types import Document, Outcome, Page, SearchQuery
 
 if TYPE_CHECKING:
@@ -140,8 +139,7 @@ def _folders(web: Web) -> list[Corpus]:
 
 async def _index(context: ToolContext, corpus: Corpus) -> None:
     """Wait for a folder to be indexed; this does not count towards the search's timeout."""
-    by_rules = context.files_first
-    allowed = MAX_INDEXING_SECONDS_EXTRACTIVE if by_rules else MAX_INDEXING_SECONDS
+    allowed = MAX_INDEXING_SECONDS_EXTRACTIVE if context.files_first else MAX_INDEXING_SECONDS
     started = time.monotonic()
     context.extend_timeout(allowed)
     await corpus.prepare(context.seconds_left(allowed))
@@ -165,7 +163,7 @@ async def _search(context: ToolContext, web: Web, query: SearchQuery, local: Loc
     search = partial(
         search_with_rewrites,
         web.chain,
-        engines=context.effort.engines,
+        engines=context.depth_limits.engines,
         fresh=web.fresh,
         local=local,
     )
@@ -192,7 +190,7 @@ def _is_too_little(context: ToolContext, query: SearchQuery, first: ChainResult)
     """
     if len(first.results) < MIN_RESULTS:
         return first.answered and first.provider != _CORPUS_PROVIDER
-    return context.effort.translates and question_language(query.text) not in {None, "en"}
+    return context.depth_limits.translates and question_language(query.text) not in {None, "en"}
 
 
 def _search_result(

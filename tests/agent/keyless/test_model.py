@@ -13,7 +13,7 @@ from agent.keyless.model import ExtractiveModel
 from agent.keyless.question import analyse, split_question
 from agent.keyless.ranking import Ranking, extract_candidates
 from agent.keyless.researcher import Researcher
-from agent.limits import STANDARD_EFFORT
+from agent.limits import STANDARD_LIMITS
 from agent.models.base import Task, takes
 from agent.types import Fit, Message, Observation, ToolCall
 from tests.agent.keyless.conftest import SITE
@@ -56,7 +56,7 @@ async def test_question_about_unmentioned_name_is_refused(isles) -> None:
     ]
     question = "When was Tollan Reef Light first lit?"
     asked = Message("user", question, observations=tuple(reads), question=question)
-    reply = await ExtractiveModel(dataclasses.replace(STANDARD_EFFORT, steps=1)).reply("", [asked])
+    reply = await ExtractiveModel(dataclasses.replace(STANDARD_LIMITS, steps=1)).reply("", [asked])
     assert reply.text.startswith("NOT_FOUND")
 
 
@@ -245,7 +245,7 @@ async def test_partly_answered_question_is_not_found_with_zero_fit(isles) -> Non
     read = isles.run(call.name, call.param)
     question = "When was Hesk Light first lit? And who is its warden?"
     asked = Message("user", question, observations=(read,), question=question)
-    reply = await ExtractiveModel(dataclasses.replace(STANDARD_EFFORT, steps=1)).reply("", [asked])
+    reply = await ExtractiveModel(dataclasses.replace(STANDARD_LIMITS, steps=1)).reply("", [asked])
     assert reply.text.startswith("NOT_FOUND")
     assert reply.fit == Fit(covered=0.0, margin=0.0)
 
@@ -350,7 +350,7 @@ async def test_answering_file_makes_search_unnecessary(ask, isles) -> None:
 
 
 async def test_last_step_is_reserved_for_answer(isles) -> None:
-    researcher = Researcher(dataclasses.replace(STANDARD_EFFORT, steps=2))
+    researcher = Researcher(dataclasses.replace(STANDARD_LIMITS, steps=2))
     asked = Message("user", "When was Hesk Light first lit?")
     calls = researcher.next_calls([asked])
     results = tuple(isles.run(call.name, call.param) for call in calls)

@@ -10,7 +10,7 @@ import pytest
 from agent.config import load_options
 from agent.guard.budget import Budget
 from agent.journal.runs import Runs
-from agent.limits import EFFORTS
+from agent.limits import DEPTH_LIMITS
 from agent.loop.orchestrator import Orchestrator
 from agent.loop.plan import read_points
 from agent.models.base import ModelReply
@@ -64,10 +64,10 @@ def test_points_are_deduplicated_and_limited():
 
 
 def test_each_depth_raises_every_limit():
-    quick, standard, deep = (EFFORTS[name] for name in ("quick", "standard", "deep"))
+    quick, standard, deep = (DEPTH_LIMITS[name] for name in ("quick", "standard", "deep"))
     for name in ("steps", "sources", "first_reads", "searches", "sections", "parts_steps"):
         assert getattr(quick, name) < getattr(standard, name) < getattr(deep, name)
-    assert load_options({"depth": "deep"}).effort is deep
+    assert load_options({"depth": "deep"}).depth_limits is deep
 
 
 class EndlessCaller:
