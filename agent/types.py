@@ -114,6 +114,10 @@ class Reply:
     cut: bool = False
 
 
+PASSAGE_ID = r"S\d+¶\d+"
+"""The form of a passage's id, as a regular expression: `S3¶12`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Passage:
     """A part of a saved text that can be cited: `text` is exactly `source.text[start:end]`.

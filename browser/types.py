@@ -247,6 +247,12 @@ class FindResult:
     citable: tuple[str, ...] = ()
 
 
+REF = r"(?:f\d+)?e\d+"
+"""The form of a ref, as a regular expression: `e12`, in a frame `f2e12`."""
+DOI_START = r"10\.\d{4,9}/"
+"""The start of every DOI, as a regular expression."""
+
+
 @dataclass(frozen=True, slots=True)
 class Challenge:
     """A captcha, as passed to a solver: its kind, its site key and the page's address.

@@ -16,7 +16,7 @@ from agent.errors import NotFound
 from agent.export import FORMATS, Content, export, format_extension, report_view
 from agent.types import files_note
 from browser.plugins import extras_hint, plugins
-from browser.text.words import clean
+from browser.text.words import clean, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -153,12 +153,8 @@ def _source(source: ReportSource, report: Report) -> str:
     copy = f" (same text as [{source.copy_of}])" if source.copy_of else ""
     lines = [f"[{source.n}] {source.title or source.url}{where}{dated}{not_read}{copy}"]
     shown = {passage.text for passage in report.closest}  # shown above
-    for quote in (quote for quote in source.quotes if quote not in shown):
-        flat = " ".join(quote.split())
-        lines.append(
-            f"    “{flat if len(flat) <= _MAX_QUOTE_CHARS else flat[:_MAX_QUOTE_CHARS] + '…'}”"
-        )
-    return "\n".join(lines)
+    quotes = [quote for quote in source.quotes if quote not in shown]
+    return "\n".join([*lines, *(f"    “{shorten(quote, _MAX_QUOTE_CHARS)}”" for quote in quotes)])
 
 
 def _last_line(report: Report) -> str:

@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from agent.evidence.passages import is_table_rule, line_kind, split_row
+from agent.types import PASSAGE_ID
 from browser.text.sentences import sentences
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ _MARKER_RE = re.compile(
     rf"""(?P<code>```.*?(?:```|\Z)|`[^`\n]+`)
     |\[(?P<text>[^\[\]\n]*)\]\((?P<url>https?://[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)\)
     |[\[(【](?P<items>{_ID_ITEM}(?:{_ID_SEPARATOR}{_FURTHER_ID_ITEM})*)[\])】]
-    |(?P<bare>\bS\d+¶\d+(?:[-–]¶?\d+)?)
+    |(?P<bare>\b{PASSAGE_ID}(?:[-–]¶?\d+)?)
     |\[(?P<numbers>\^?\d{{1,3}}(?:\s?[,;–-]\s?\^?\d{{1,3}})*)\]
     |\[\^(?P<footnote>[\w-]+)\]
     |[<(]?(?P<link>https?://[^\s<>()\[\]]+[^\s<>()\[\].,;:!?])[>)]?""",

@@ -48,10 +48,11 @@ _SMALL_NUMBERS = {
     **{name: float(value) for value, name in enumerate(_UNITS)},
     **{name: 10.0 * tens for tens, name in enumerate(_TENS, 2)},
 }
-_SCALES = {
+NUMBER_SCALES = {
     "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12,
     "millions": 1e6, "billions": 1e9, "mn": 1e6, "bn": 1e9,
 }  # fmt: skip
+"""Words after a number, with the factors by which they multiply it."""
 ORDINALS = {
     name: float(value)
     for value, name in enumerate(
@@ -60,7 +61,7 @@ ORDINALS = {
         1,
     )
 }
-NUMBER_WORDS = frozenset({*_SMALL_NUMBERS, *_SCALES})
+NUMBER_WORDS = frozenset({*_SMALL_NUMBERS, *NUMBER_SCALES})
 _MONEY = frozenset("£$€")
 _HYPHENS = frozenset("-‐‑")
 _SYMBOLS_BY_WORD = {"percent": "%", "prozent": "%"}
@@ -138,8 +139,8 @@ def _join_numbers(tokens: list[Token]) -> list[Token]:
             while end < len(tokens):
                 has_hyphen = tokens[end].key in _HYPHENS
                 word = tokens[end + has_hyphen].key if end + has_hyphen < len(tokens) else ""
-                if word in _SCALES or (word == "m" and is_money):  # `£4m`
-                    value *= _SCALES.get(word, 1e6)
+                if word in NUMBER_SCALES or (word == "m" and is_money):  # `£4m`
+                    value *= NUMBER_SCALES.get(word, 1e6)
                 elif has_hyphen and token.key in _TENS and word in _UNITS[1:10]:
                     value += _SMALL_NUMBERS[word]
                 else:

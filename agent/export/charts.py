@@ -17,6 +17,7 @@ from markupsafe import Markup
 
 from agent.evidence.facts import extract_facts
 from agent.export.report_view import CITATION_RE, nearest_quote
+from browser.text.words import truncate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -214,15 +215,11 @@ def _svg_row(bar: Bar, number: int, place: partial[float], passage: str) -> Mark
         '<text class="value" x="{}" y="{}">{}</text>'
     ).format(
         f"{bar.label}: {shown}",
-        *(_LABEL_WIDTH - 10, top + 18, _cut(bar.label)),
+        *(_LABEL_WIDTH - 10, top + 18, truncate(bar.label, MAX_LABEL_CHARS)),
         *(kind, start, top + 4, round(max(end - start, 1.0), 1), _ROW_HEIGHT - 8),
         *(end + 8, top + 18, shown),
     )
     return Markup('<a href="#{}">{}</a>').format(passage, row) if passage else row
-
-
-def _cut(label: str) -> str:
-    return label if len(label) <= MAX_LABEL_CHARS else f"{label[: MAX_LABEL_CHARS - 1]}…"
 
 
 def to_blocks(chart: Chart, bar: Bar) -> str:

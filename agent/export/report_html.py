@@ -24,7 +24,7 @@ from agent.export.finished_run import FinishedRun, seconds_between, to_the_minut
 from agent.export.markup import answer_html, cite, inline
 from agent.journal.events import MAIN
 from agent.types import format_usd
-from browser.text.words import clean
+from browser.text.words import clean, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -108,22 +108,27 @@ def report_body(record: FinishedRun, surface: Surface = "shell") -> str:
     return _with_contents(body)
 
 
-@cache
-def _templates() -> Environment:
-    templates = Environment(
-        loader=PackageLoader("agent.export"),
+def page_templates(package: str) -> Environment:
+    """Return the HTML templates in the `templates` folder of a package."""
+    return Environment(
+        loader=PackageLoader(package),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+@cache
+def _templates() -> Environment:
+    templates = page_templates("agent.export")
     templates.globals.update(
         STRIP=_SOURCES_ABOVE_ANSWER,
         inline=inline,
         minute=to_the_minute,
         json=partial(json.dumps, ensure_ascii=False),
         site=lambda source: urlsplit(source.url).netloc or source.via,
-        cut=_cut,
+        cut=partial(shorten, length=_SUMMARY_CHARS),
         result=_result,
     )
     return templates
@@ -246,8 +251,3 @@ def _pictures(record: FinishedRun, event: Event) -> Iterator[tuple[str, str]]:
         kind = _PICTURES.get(name[name.rfind(".") :])
         if kind is not None:
             yield kind, base64.b64encode(record.folder.blob(digest)).decode()
-
-
-def _cut(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= _SUMMARY_CHARS else f"{flat[:_SUMMARY_CHARS]}…"

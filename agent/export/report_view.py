@@ -14,7 +14,7 @@ from urllib.parse import unquote
 from agent.models.providers import EXTRACTIVE
 from agent.options import hint_for
 from agent.types import Report, VerdictState, format_usd
-from browser.text.words import BM25, content_words
+from browser.text.words import BM25, content_words, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -280,12 +280,7 @@ def conflict_note(conflict: Conflict, report: Report) -> str:
         words = [dates.get(n) or "no date", "newer" if n in conflict.newer else ""]
         return ", ".join(filter(None, words))
 
-    quote = " ".join(conflict.quote.split())
-    quote = (
-        quote
-        if len(quote) <= _MAX_QUOTE_CHARS
-        else f"{quote[:_MAX_QUOTE_CHARS].rsplit(' ', 1)[0]} …"
-    )
+    quote = shorten(conflict.quote, _MAX_QUOTE_CHARS, whole_words=True)
     own = "".join(f", [{n}] ({dated(n)})" for n in conflict.citations)
     return (
         f"disputed: [{conflict.source}] ({dated(conflict.source)}) says “{quote}”, against{own[1:]}"

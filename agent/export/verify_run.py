@@ -18,6 +18,7 @@ from agent.export.timestamps import check_timestamps
 from agent.export.web_archive import is_warc_of
 from agent.journal.integrity import EventChain, RecordFlaw, check_blobs, check_chain
 from agent.types import Report
+from browser.text.words import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -168,5 +169,4 @@ def _check_quotes(record: FinishedRun) -> Iterator[RecordFlaw]:
 
 
 def _excerpt(text: str | None) -> str:
-    flat = " ".join((text or "nothing").split())
-    return f"“{flat if len(flat) <= _EXCERPT_CHARS else flat[:_EXCERPT_CHARS] + '…'}”"
+    return f"“{shorten(text or 'nothing', _EXCERPT_CHARS)}”"

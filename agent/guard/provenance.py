@@ -18,6 +18,7 @@ from urllib.parse import unquote
 from browser.net.url import host, join, netloc, parse, registrable_domain
 from browser.text.languages import question_language
 from browser.text.words import stem_in, words
+from browser.types import DOI_START
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -51,7 +52,7 @@ MAX_PUBLIC_CHARS = 20_000_000
 makes checks stricter, never more lenient."""
 _BEFORE_URL, _AFTER_URL = r"(?<![\w.\-@])", r"(?![\w\-/%&=?#~+@]|[.,:;!]\w)"
 """Patterns before and after a URL: anything but characters that could be part of it."""
-_DOI = re.compile(r"^doi\.org/(10\.\d{4,9}/\S+)$")
+_DOI = re.compile(rf"^doi\.org/({DOI_START}\S+)$")
 _ARXIV = re.compile(r"^arxiv\.org/(?:abs|pdf)/(\d{4}\.\d{4,5}(?:v\d+)?|[a-z-]+/\d{7})$")
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from agent import jsvalues as js
 from agent.options import CONTEXT_WINDOW
 from agent.types import ToolTrait
+from browser.text.words import CHARS_PER_TOKEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,10 +37,6 @@ IMAGE_TOKENS = 2_000
 NOTES_UNITS = 4_000
 """Maximum UTF-16 units in a summary of old steps, as in the reference engine for conversations."""
 PICTURE_GONE = "[The picture was taken out: a newer one is below.]"
-_CHARS_PER_TOKEN = 4
-"""Characters per token for English text and JSON; characters of other scripts count as one token
-each.
-"""
 _KEPT_UNITS = 200
 """UTF-16 units kept from a cut message, as in the reference engine."""
 _TRIMMED_MARK = "…[trimmed]"
@@ -47,9 +44,12 @@ _GUIDE = re.compile(r"<guide>\n.*?\n</guide>", re.DOTALL)
 
 
 def tokens(text: str) -> int:
-    """Estimate the number of tokens in `text`, erring on the high side."""
+    """Estimate the number of tokens in `text`, erring on the high side.
+
+    Characters of other scripts than Latin count as one token each.
+    """
     plain = len(text.encode("ascii", "ignore"))
-    return plain // _CHARS_PER_TOKEN + (len(text) - plain) + 1
+    return plain // CHARS_PER_TOKEN + (len(text) - plain) + 1
 
 
 def fit_opening(messages: Sequence[Message]) -> list[Message]:

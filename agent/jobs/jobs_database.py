@@ -11,17 +11,21 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
 
 import sqlalchemy as sa
 from pydantic import TypeAdapter
-from sqlalchemy import event
 from sqlalchemy.dialects import postgresql, sqlite
 
 from agent.config import private_folder
 from agent.errors import ResearchError, UsageError
+from agent.memory.database import make_engine
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 HEARTBEAT_TIMEOUT_S: Final = 60.0
 """Age of a heartbeat in seconds after which a worker counts as dead, as in DBOS's service."""
+_PRAGMAS: Final = (
+    "PRAGMA journal_mode=WAL",  # readers do not wait for writers
+    "PRAGMA synchronous=NORMAL",
+)
 _metadata = sa.MetaData()
 _workers = sa.Table(
     "urchin_workers",
@@ -201,21 +205,12 @@ def _create_engine(url: str) -> sa.Engine:
         ) from error
     backend = parsed.get_backend_name()
     if backend == "postgresql":
-        parsed = parsed.set(drivername="postgresql+psycopg")
         try:
             # reconnect after a server restart
-            return sa.create_engine(parsed, pool_pre_ping=True)
+            return make_engine(parsed, (), pool_pre_ping=True)
         except ImportError as error:
             hint = "pip install 'urchin-research[jobs]'"
             raise JobsUnavailable("the Postgres driver is not installed", hint=hint) from error
     if backend != "sqlite" or not parsed.database:
         raise UsageError(f"unsupported database: {backend}", hint="Use SQLite or Postgres.")
-    # seconds to wait for other processes to finish writing
-    engine = sa.create_engine(parsed, connect_args={"timeout": 30})
-
-    @event.listens_for(engine, "connect")
-    def configure(connection: Any, _record: Any) -> None:
-        connection.execute("PRAGMA journal_mode=WAL")  # readers do not wait for writers
-        connection.execute("PRAGMA synchronous=NORMAL")
-
-    return engine
+    return make_engine(parsed, _PRAGMAS)

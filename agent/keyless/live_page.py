@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from agent.keyless.question import MARKS
 from browser.net.url import is_web_url
 from browser.text.words import STOP_WORDS, content_words, words
+from browser.types import REF
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -28,7 +29,7 @@ MIN_PAGE_COVERAGE = 0.3
 """Minimum share (0-1) of the question that a page must cover to be opened, or for its next page to
 be read."""
 
-_CONTROL = re.compile(r"\[((?:f\d+)?e\d+)(?: ([^\]]*?))?: ([^\]]*)\]")
+_CONTROL = re.compile(rf"\[({REF})(?: ([^\]]*?))?: ([^\]]*)\]")
 """Matches `[e3 button: Go]`, a link without a role `[e5: Home]`, in a frame `[f1e3 button: Go]`."""
 _FIELDS = frozenset({"searchbox", "textbox", "combobox", "spinbutton"})
 _UNUSABLE_STATES = (", covered", ", disabled", ", off-screen")

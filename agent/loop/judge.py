@@ -26,7 +26,7 @@ from agent.journal.events import JUDGE
 from agent.models.base import Task, takes
 from agent.prompts import prompt
 from agent.protocol.replies import inert
-from agent.types import Message, Verdict, VerdictState
+from agent.types import PASSAGE_ID, Message, Verdict, VerdictState
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -59,11 +59,12 @@ _VERDICT_LINE_RE = re.compile(
 """Number, verdict, and the rest of the line, as many models add a reason to the quote."""
 _ANSWERED_LINE_RE = re.compile(r"^\W*answer\W+(fully|in part|no)\b", re.IGNORECASE | re.MULTILINE)
 _DISPUTE_LINE_RE = re.compile(
-    r"^\W*disputed\W+[\"“](.+?)[\"”]\W+(S\d+¶\d+)\W+[\"“](.+)[\"”]", re.IGNORECASE | re.MULTILINE
+    rf"^\W*disputed\W+[\"“](.+?)[\"”]\W+({PASSAGE_ID})\W+[\"“](.+)[\"”]",
+    re.IGNORECASE | re.MULTILINE,
 )
 """Words from the answer, the id of the passage that disagrees, and words from that passage."""
 _CITATION_RE = re.compile(r"\s*\[S\d[^\]]*\]")
-PASSAGE_ID_RE = re.compile(r"S\d+¶\d+")
+PASSAGE_ID_RE = re.compile(PASSAGE_ID)
 _JOINING_WORDS = frozenset({"and", "but", "or", "then", "with", "und", "from", "in"})
 """Words that only connect two quotations in a line."""
 

@@ -28,6 +28,7 @@ from browser.errors import BrowserError
 from browser.page import devtools
 from browser.page.tab import Tab
 from browser.page.waiting import text_matcher
+from browser.types import REF
 
 if TYPE_CHECKING:
     from agent.mcp.tool_session import ToolSession
@@ -46,7 +47,7 @@ GONE_POLL_SECONDS: Final = 0.3
 MAX_LINES: Final = 40
 """Maximum number of lines from a pattern search, the console (the latest) or the request list."""
 LEVELS: Final[tuple[Level, ...]] = ("error", "warning", "info", "debug")
-_REF_RE: Final = re.compile(r"(f\d+)?e\d+")
+_REF_RE: Final = re.compile(REF)
 _READ_ONLY_TOOLS: Final = (
     "navigate navigate_back snapshot find wait_for take_screenshot tabs hover resize"
     " console_messages network_requests network_request emulate_media close"

@@ -27,6 +27,7 @@ from agent.run.audit import audit as run_audit
 from agent.run.recheck import recheck as run_recheck
 from agent.run.research import research as run_research
 from agent.tools.registry import compact_schema
+from browser.text.words import shorten
 
 if TYPE_CHECKING:
     from agent.mcp.tool_session import ToolSession
@@ -213,8 +214,7 @@ class ResearchTools:
         rows = []
         for hit in await self._session.context.in_memory_thread(search):
             self._session.provenance.add(hit.text, Kind.MEMORY, quoted=not hit.origin.trusted)
-            text = " ".join(hit.text.split())
-            text = text if len(text) <= SNIPPET_CHARS else f"{text[: SNIPPET_CHARS - 1]}…"
+            text = shorten(hit.text, SNIPPET_CHARS)
             rows.append({"id": hit.id, "key": hit.key, "kind": hit.kind, "text": inert(text)})
         lines = [f"{row['id']} ({row['kind']}) {row['text']}" for row in rows] or ["nothing found"]
         return text_result(lines, results=rows)

@@ -36,11 +36,11 @@ from agent.mcp_client.connection import Connection, shown_line
 from agent.protocol.call_results import to_json
 from agent.protocol.replies import inert
 from agent.tools.registry import Risk, Tool, ToolResult
-from agent.tools.sources import CHARS_PER_TOKEN, register_call, show_passages
+from agent.tools.sources import register_call, show_passages
 from agent.tools.toolset import matches_any
 from agent.tools.user import require_approval
 from browser.files import write_atomic
-from browser.text.words import clean
+from browser.text.words import CHARS_PER_TOKEN, clean
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping, Sequence

@@ -27,7 +27,7 @@ from agent.jsvalues import well_formed
 from agent.memory.memory_types import MemoryUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from sqlalchemy import Dialect
 
@@ -409,26 +409,36 @@ def _engine(place: str) -> sa.Engine:
         in_memory = database == ":memory:"
         if not in_memory:
             _create_file(Path(database))
-        engine = sa.create_engine(
+        return make_engine(
             sa.URL.create("sqlite", database=database),
+            _PRAGMAS,
             isolation_level="AUTOCOMMIT",
-            connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
             poolclass=StaticPool if in_memory else QueuePool,
         )
-    elif kind in {"postgresql", "postgres"}:
-        url = url.set(drivername="postgresql+psycopg")
-        try:
-            engine = sa.create_engine(url, isolation_level="AUTOCOMMIT")
-        except ImportError as error:
-            hint = "pip install 'urchin-research[postgres]'"
-            raise MemoryUnavailable("the Postgres driver is not installed", hint=hint) from error
-    else:
+    if kind not in {"postgresql", "postgres"}:
         raise MemoryUnavailable(f"unsupported memory database: {kind}")
+    try:
+        return make_engine(url, _SETTINGS, isolation_level="AUTOCOMMIT")
+    except ImportError as error:
+        hint = "pip install 'urchin-research[postgres]'"
+        raise MemoryUnavailable("the Postgres driver is not installed", hint=hint) from error
+
+
+def make_engine(url: sa.URL, statements: Sequence[str], **settings: Any) -> sa.Engine:
+    """Create an engine for SQLite or Postgres; each connection first executes `statements`.
+
+    Raises `ImportError` if the Postgres driver is missing.
+    """
+    if url.get_backend_name() == "sqlite":
+        settings["connect_args"] = {"timeout": BUSY_SECONDS, "check_same_thread": False}
+    else:
+        url = url.set(drivername="postgresql+psycopg")
+    engine = sa.create_engine(url, **settings)
 
     @event.listens_for(engine, "connect")
     def configure(connection: Any, _record: Any) -> None:
-        for setting in _PRAGMAS if kind == "sqlite" else _SETTINGS:
-            connection.execute(setting)
+        for statement in statements:
+            connection.execute(statement)
 
     return engine
 

@@ -18,7 +18,7 @@ from agent.memory.memory_types import Layers, Untrusted
 from agent.memory.terms import index_terms
 from agent.protocol.replies import inert
 from agent.types import Message
-from browser.text.words import shorten, words
+from browser.text.words import CHARS_PER_TOKEN, shorten, words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,7 +47,6 @@ SEPARATOR = "\n---\n"
 ACKNOWLEDGEMENT = "Understood — I remember our previous conversations."
 NO_LAYERS = Layers()
 _EPOCH = datetime.fromtimestamp(0, UTC)
-_CHARS_PER_TOKEN = 4  # approximate number of characters
 
 
 def build_messages(
@@ -260,5 +259,5 @@ def preview(layers: Layers, question: str) -> str:
         reasons.append(f"[{hit.kind}] {hit.id}: relevance {hit.score:.2f}; {why}")
     if skills:
         reasons.append(f"skills: {', '.join(skills)}")
-    head = f"{added} characters (about {added // _CHARS_PER_TOKEN} tokens) come from memory."
+    head = f"{added} characters (about {added // CHARS_PER_TOKEN} tokens) come from memory."
     return "\n".join([head, "", text, "", "Why:", *(f"- {reason}" for reason in reasons)])

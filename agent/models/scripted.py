@@ -23,16 +23,19 @@ from typing import TYPE_CHECKING, Any
 
 from agent.errors import ModelUnavailable, UsageError
 from agent.models.base import ModelReply, Task, Usage
+from agent.types import PASSAGE_ID
+from browser.text.words import CHARS_PER_TOKEN
+from browser.types import REF
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agent.types import Message
 
-_PASSAGE = re.compile(r"S\d+¶\d+")
+_PASSAGE = re.compile(PASSAGE_ID)
 _GUIDE = re.compile(r"<guide>.*?</guide>", re.DOTALL)
 """Matches guides, which contain example elements and are removed before searching for elements."""
-_ELEMENT = re.compile(r"\[((?:f\d+)?e\d+)\b([^\[\]\n]*)")
+_ELEMENT = re.compile(rf"\[({REF})\b([^\[\]\n]*)")
 _PLACEHOLDER_RE = re.compile(r"\{\{(?:(\d+)|(ref|passage):([^}]+))\}\}")
 
 
@@ -82,7 +85,9 @@ class ScriptedModel:
             )
         sent = len(system) + sum(len(message.content) for message in messages)
         text = _fill(line.reply, _GUIDE.sub("", last))
-        return ModelReply(text, Usage(sent // 4, 0, len(text) // 4), self.name)
+        return ModelReply(
+            text, Usage(sent // CHARS_PER_TOKEN, 0, len(text) // CHARS_PER_TOKEN), self.name
+        )
 
     def takes(self, task: Task) -> bool:
         """Return whether the next line is for this task; notes are always accepted."""

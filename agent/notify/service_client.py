@@ -8,6 +8,7 @@ import httpx2
 
 from agent.errors import NotSent
 from browser.errors import ConnectFailed, NoAnswer
+from browser.net.http import CLIENT_NAME
 from browser.net.pace import retry_after
 from browser.net.transport import EgressTransport, typed_errors
 from browser.retries import SERVICE, TemporaryFailure, repeat
@@ -31,7 +32,7 @@ class ServiceClient:
     def __init__(self, egress: Egress, *, timeout: float = 30.0) -> None:
         self._http = httpx2.AsyncClient(
             transport=EgressTransport(egress.proxy_url),
-            headers={"User-Agent": "urchin-research"},
+            headers={"User-Agent": CLIENT_NAME},
             timeout=timeout,
             follow_redirects=False,  # only the server that the user named may receive the text
         )

@@ -36,6 +36,7 @@ from browser.errors import BrowserError
 from browser.net.egress import Egress, EgressPolicy
 from browser.net.guard import AddressKind
 from browser.net.url import parse
+from browser.text.words import truncate
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -219,9 +220,7 @@ def sign(notice_id: str, body: bytes, key: bytes, *, at: int | None = None) -> d
 
 async def _show_on_desktop(environ: Mapping[str, str], notice: Notice) -> None:
     """Show a notice on the desktop. Raises `NotSent` if there is no desktop, or on failure."""
-    text = notice.text
-    if len(text) > _MAX_DESKTOP_CHARS:
-        text = f"{text[: _MAX_DESKTOP_CHARS - 1]}…"
+    text = truncate(notice.text, _MAX_DESKTOP_CHARS)
     if sys.platform == "darwin":
         command = ["osascript", "-e", _MAC_SCRIPT, "--", notice.subject, text]
     else:

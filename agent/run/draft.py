@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
 READABLE_FORMATS: Final = "An audit reads Markdown, .docx, HTML, PDF and .bib."
 _URL_RE = re.compile(r"https?://[^\s<>()\[\]\"|]*(?:\([^\s()]*\)[^\s<>()\[\]\"|]*)*")
-_DOI_RE = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+")
 _TRAILING_PUNCTUATION: Final = ".,;:!?'\"*_"
 """Characters after an address that belong to the sentence instead of the address."""
 # `[1] text`, `[^note]: text`, `1. text`.
@@ -183,9 +182,7 @@ def _split(text: str, bibliography: Sequence[DraftReference]) -> Draft:
     for number, line in enumerate(lines):
         in_list = number >= list_start
         keyed, key, first_line = _KEYED_REFERENCE_RE.match(line), "", ""
-        if keyed and (
-            in_list or (keyed[1] and (_URL_RE.search(keyed[3]) or _DOI_RE.search(keyed[3])))
-        ):
+        if keyed and (in_list or (keyed[1] and (_URL_RE.search(keyed[3]) or find_doi(keyed[3])))):
             key, first_line = keyed[1] or keyed[2], keyed[3]
         elif in_list and _is_item(line) and not keyed:
             key, first_line = str(len(listed) + 1), line.strip()[1:]

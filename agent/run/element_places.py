@@ -11,6 +11,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Final
 
 from browser.text.words import words
+from browser.types import REF
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,8 +21,8 @@ MIN_OWN_PARTS: Final = 0.5
 unique to it. If there are two words, both must match, so that a person with the same first name
 counts as a different row.
 """
-_BRACKETED_REF_RE = re.compile(r"\[((?:f\d+)?e\d+)\b")
-_REF_RE = re.compile(r"\b(?:f\d+)?e\d+\b")
+_BRACKETED_REF_RE = re.compile(rf"\[({REF})\b")
+_REF_RE = re.compile(rf"\b{REF}\b")
 _ROLE_PREFIX_RE = re.compile(r"\s*\w+: ")
 
 

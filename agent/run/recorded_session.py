@@ -22,6 +22,7 @@ from agent.run.element_places import (
 from agent.tools.action_tools import without_refs
 from agent.tools.toolset import TOOLS_ON_PAGE
 from agent.types import ToolTrait
+from browser.types import REF
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 REFS: Final = ("ref", "to")
 """Parameters that contain the ref of an element."""
-_TEXT_AFTER_REF_RE = re.compile(r"\[(?:f\d+)?e\d+\] ?(.*)", re.DOTALL)
+_TEXT_AFTER_REF_RE = re.compile(rf"\[{REF}\] ?(.*)", re.DOTALL)
 MIN_LIKENESS: Final = 0.6
 """Minimum similarity (0 to 1) of a line that appeared after an action to the recorded line."""
 _DIALOG_LAYER: Final = 2

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final
 from zoneinfo import ZoneInfo
 
 from fastapi import APIRouter, Query, Response
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from agent.config import dump_options
@@ -23,7 +23,7 @@ from agent.errors import NotFound, UsageError
 from agent.export import FORMATS, Content
 from agent.export.compare_runs import compare
 from agent.export.finished_run import FinishedRun, report_of, to_the_minute
-from agent.export.report_html import report_body
+from agent.export.report_html import page_templates, report_body
 from agent.export.report_view import VERDICT_LABELS, parameter_text
 from agent.journal.runs import RunFolder
 from agent.models.providers import EXTRACTIVE, LOCAL, PROVIDERS, default_model
@@ -233,13 +233,7 @@ def _formats(folder: RunFolder) -> list[str]:
 
 @cache
 def _templates() -> Environment:
-    templates = Environment(
-        loader=PackageLoader("agent.serve"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    templates = page_templates("agent.serve")
     templates.filters.update(
         minute=_time,
         local=_local_time,

@@ -38,6 +38,7 @@ from agent.tools.registry import (
 from agent.tools.sources import list_passages
 from browser.errors import OutcomeUnknown
 from browser.net.url import host, registrable_domain
+from browser.types import REF
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -66,9 +67,9 @@ MODIFIERS = r"^(Alt|Control|Meta|Shift)(\+(Alt|Control|Meta|Shift))*$"
 MAX_SUMMARY_TEXT_CHARS = 600
 """Maximum length of new text in the paragraph that describes an action, in characters."""
 
-_REF_RE = re.compile(r"\[(?:f\d+)?e\d+\] ?")
+_REF_RE = re.compile(rf"\[{REF}\] ?")
 _SNAPSHOT_MARKUP_RE = re.compile(
-    r"\[(?:f\d+)?e\d+(?: \w+)?:?|(?: → [^\]\s]+)?\]|\||^[-+~>#\s]+|\*+|`", re.MULTILINE
+    rf"\[{REF}(?: \w+)?:?|(?: → [^\]\s]+)?\]|\||^[-+~>#\s]+|\*+|`", re.MULTILINE
 )
 """Refs with their roles, control endings, cell borders, and block and emphasis markers."""
 

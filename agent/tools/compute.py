@@ -19,6 +19,7 @@ from pydantic import Field
 
 from agent.errors import ToolError
 from agent.evidence.passages import is_table_rule, split_row
+from agent.evidence.tokens import NUMBER_SCALES
 from agent.tools.registry import Group, ToolResult, reading_tool, sends_nothing
 from agent.tools.sources import register_source, show_passages
 from browser.text.words import clean
@@ -44,10 +45,7 @@ _SANDBOX_LIMITS: Final = {
     "max_suspensions": 5_000,
 }
 _NO_INPUT: Final = "figures in the code, not from a source"
-_NUMBER_SCALES: Final = {
-    "thousand": 1e3, "k": 1e3, "million": 1e6, "m": 1e6, "mn": 1e6,
-    "billion": 1e9, "bn": 1e9, "trillion": 1e12,
-}  # fmt: skip
+_SCALES: Final = {**NUMBER_SCALES, "k": 1e3, "m": 1e6}
 _FIGURE_RE = re.compile(r"([-−–]?)\s*[^\w\s]?\s*(\d[\d.,'’\s]*)\s*([a-z]*)", re.IGNORECASE)
 _CODE_HINT = (
     'Figures come in as figure("S3¶12", "31.4 million"), tables as table("S3¶5"): rows of texts, '
@@ -209,7 +207,7 @@ def number(text: str) -> float:
     value = float(f"{whole}.{digits[decimal + 1 :] or 0}")
     if not math.isfinite(value):
         raise ValueError(f"a number with {len(whole)} digits is too large")
-    value *= (-1 if sign else 1) * _NUMBER_SCALES.get(scale.lower(), 1)
+    value *= (-1 if sign else 1) * _SCALES.get(scale.lower(), 1)
     return int(value) if value.is_integer() else round(value, 12)
 
 

@@ -13,6 +13,7 @@ from agent.errors import ToolError
 from agent.evidence.page_state import append_shown_lines
 from agent.evidence.passages import introduces_next
 from agent.guard.provenance import Kind
+from browser.text.words import CHARS_PER_TOKEN
 from browser.types import Document, Outcome, Page
 
 if TYPE_CHECKING:
@@ -38,8 +39,6 @@ ROWS_WITH_NEIGHBOURS = 4  # best passages shown together with adjacent ones
 MAX_PASSAGES = 80  # candidates per source that are ranked for a query
 MAX_ARGUMENT_CHARS = 200
 """Maximum length of a tool's arguments in the title of its source, in characters."""
-CHARS_PER_TOKEN = 4
-"""Rough average number of characters per token, to convert a token budget."""
 
 
 def register_source(context: ToolContext, page: Page, outcome: str = "", step: str = "") -> Source:

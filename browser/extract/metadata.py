@@ -17,7 +17,7 @@ from browser.extract.dates import date_within, iso_date
 from browser.extract.tree import finder, text_content
 from browser.net.url import host, is_web_url, join
 from browser.text.words import clean, ends_sentence, one_line, same_words, word_list
-from browser.types import Document, Publication
+from browser.types import DOI_START, Document, Publication
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -134,7 +134,7 @@ _PUBLISHED_META = (
 _MODIFIED_META = (
     "article:modified_time", "og:updated_time", "datemodified", "last-modified", "dcterms.modified",
 )  # fmt: skip
-_DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+")
+_DOI = re.compile(rf"\b{DOI_START}[^\s\"<>]+")
 _CLOSING_PUNCTUATION = ".,;:!?'\"*_"
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*", re.IGNORECASE)
 _BYLINE_PREFIX = re.compile(

@@ -62,7 +62,10 @@ PAGE_HEADERS = {
     "Sec-Fetch-Dest": "document",
 }
 """The headers of a GET request, as sent by a browser that opens a page."""
-_API_HEADERS = {**_COMMON_HEADERS, "Accept": "application/json, */*;q=0.5"}
+_ACCEPT_JSON = {"Accept": "application/json, */*;q=0.5"}
+CLIENT_NAME = "urchin-research"
+API_HEADERS = {"User-Agent": CLIENT_NAME, **_ACCEPT_JSON}
+"""For public APIs that require clients to identify themselves: Wikimedia, arXiv, GitHub, …"""
 
 MAX_BYTES = 24 * 1024 * 1024
 """Maximum body size in bytes, raw and decoded. Articles are under 5 MB, long PDFs under 20 MB."""
@@ -177,7 +180,7 @@ class HttpClient:
         kind, content = "application/json", jsonlib.dumps(json).encode()
         if form is not None:
             kind, content = "application/x-www-form-urlencoded", urlencode(form).encode()
-        headers = _merge_headers({**_API_HEADERS, "Content-Type": kind}, headers)
+        headers = _merge_headers({**_COMMON_HEADERS, **_ACCEPT_JSON, "Content-Type": kind}, headers)
         return await self._call_within(deadline, _Call("POST", url, headers, content, max_bytes))
 
     async def forget(self, url: str) -> None:

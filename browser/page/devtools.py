@@ -9,6 +9,7 @@ from playwright.async_api import Error as PlaywrightError
 from browser.errors import ActionError
 from browser.page.driver import ACT_SECONDS, LOOK_SECONDS
 from browser.page.waiting import keep_rendering, within
+from browser.text.words import truncate
 
 if TYPE_CHECKING:
     from playwright.async_api import Request
@@ -70,10 +71,10 @@ async def request(tab: Tab, number: int, part: str | None = None) -> str:
         if part and part.startswith("response") and response is None:
             raise ActionError(f"the request has no response: {_status(chosen)}")
         if part == "request-body":
-            return _shortened(chosen.post_data or "")
+            return truncate(chosen.post_data or "", MAX_BODY_CHARS)
         if part == "response-body" and response is not None:
             try:
-                return _shortened((await response.body()).decode("utf-8", "replace"))
+                return truncate((await response.body()).decode("utf-8", "replace"), MAX_BODY_CHARS)
             except PlaywrightError as error:
                 raise ActionError("the browser no longer has the response's body") from error
         request_headers = _headers(await chosen.headers_array())
@@ -116,7 +117,3 @@ def _headers(rows: Any) -> str:
         f"{row['name']}: {'(kept back)' if row['name'].lower() in SECRET_HEADERS else row['value']}"
         for row in rows
     )
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= MAX_BODY_CHARS else f"{text[:MAX_BODY_CHARS]}…"

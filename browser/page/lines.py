@@ -17,12 +17,13 @@ from urllib.parse import urlsplit
 
 from browser.net.url import origin, same_site
 from browser.text.words import clean
+from browser.types import REF
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-REF_PATTERN = re.compile(r"\[((?:f\d+)?e\d+)\b")
-_REF_AFTER_OF_RE = re.compile(r"(?<= of )(?:f\d+)?e\d+(?=:)")
+REF_PATTERN = re.compile(rf"\[({REF})\b")
+_REF_AFTER_OF_RE = re.compile(rf"(?<= of ){REF}(?=:)")
 OPTIONS_SHOWN = 12  # per select; further options are put on separate lines
 OPTIONS_PER_LINE = 40  # in an expanded list
 OPTION_SHOWN_CHARS = 40  # of an option's text
@@ -150,7 +151,7 @@ class PageLine:
         return text.strip()
 
 
-_CONTROL = re.compile(r"\[(?:f\d+)?e\d+ [^\[\]]*\]|\[(?:f\d+)?e\d+:")  # for a link, only the start
+_CONTROL = re.compile(rf"\[{REF} [^\[\]]*\]|\[{REF}:")  # for a link, only the start
 _WORD_CHARACTER_RE = re.compile(r"\w")
 _FIRST_WORDS_RE = re.compile(r"\S*[^\W\d_]\S*(?: \S+)?")  # the first word, and the one after it
 _NUMBER = re.compile(r"\d+")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from browser.errors import RefError
 from browser.net.url import without_query
 from browser.page.lines import MAX_COMPARED_LINES, REF_PATTERN
-from browser.text.words import BM25, content_words, words
-from browser.types import FindResult, Snapshot
+from browser.text.words import BM25, CHARS_PER_TOKEN, content_words, words
+from browser.types import REF, FindResult, Snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from browser.page.view import View
 
 DEFAULT_BUDGET = 3_000
-"""In tokens (characters / 4); enough for all or nearly all of the median page."""
+"""In tokens (see `CHARS_PER_TOKEN`); enough for all or nearly all of the median page."""
 MAX_BYTES = 8_000_000  # even without a budget, snapshots are cut at this size
 
 FOLD_COST = 21  # characters in a fold's line, such as `[x12: 34 more lines]`
@@ -109,7 +109,7 @@ def select_lines(
         [i for i in candidates if i not in beneath],
         [i for i in candidates if i in beneath],
     ):
-        left = budget * 4 - sum(len(rendered[i]) + 1 for i in kept)
+        left = budget * CHARS_PER_TOKEN - sum(len(rendered[i]) + 1 for i in kept)
         kept |= _select_fitting(lines, rendered, layer, left, query)
     selection = LineSelection([], kept)
     left_out: list[int] = []  # since the last shown line
@@ -247,7 +247,7 @@ MAX_ROW_LINES = 6  # a repeated row of up to this many lines is shown in full
 _FIELD_ROLES = frozenset({"checkbox", "combobox", "select", "spinbutton", "switch", "textbox"})
 _SIZE_AND_POSITION = re.compile(r"\d+×\d+(?: at -?\d+,-?\d+)?(?: in \d+×\d+)?")
 """Matches the size and position of a control, which are not part of the page's text."""
-_CONTROL_MARKS = re.compile(r"\[(?:f\d+)?e\d+(?: \w+)?:? ?|\]")
+_CONTROL_MARKS = re.compile(rf"\[{REF}(?: \w+)?:? ?|\]")
 _NO_ADJACENT_DIGIT = r"(?!(?<=\d)\d)"  # only whole numbers match: 12 is not found in 1234
 
 

@@ -27,6 +27,7 @@ from browser.page.snapshot import (
     render_snapshot,
 )
 from browser.page.waiting import keep_rendering, text_matcher, within
+from browser.text.words import truncate
 
 if TYPE_CHECKING:
     import os
@@ -651,8 +652,7 @@ class Tab:
                 raise ActionError(f"the script failed: {error.message.splitlines()[0]}") from error
 
         outcome = await self.driver.act_on_page("ran a script", perform)
-        if len(result) > MAX_RESULT_CHARS:
-            result = f"{result[:MAX_RESULT_CHARS]}…"
+        result = truncate(result, MAX_RESULT_CHARS)
         return replace(outcome, changes=f"{result}\n{outcome.changes}".strip())
 
     async def answer_dialog(self, *, accept: bool, text: str | None = None) -> ActionOutcome:

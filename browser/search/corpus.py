@@ -28,7 +28,7 @@ from browser.search.provider import SearchSource
 from browser.search.results import since_day
 from browser.text.languages import question_language, small_words_in
 from browser.text.sentences import sentences
-from browser.text.words import STOP_WORDS, character_pairs, content_words, one_line
+from browser.text.words import STOP_WORDS, character_pairs, content_words, one_line, shorten
 from browser.types import Outcome, SearchPage, SearchResult
 
 if TYPE_CHECKING:
@@ -334,5 +334,5 @@ def _snippet(hit: _FileHit, terms: list[_Term]) -> str:
         last += 1
     while first > 0 and spans[last].end - spans[first - 1].start <= _SNIPPET_CHARS:
         first -= 1
-    cut = " ".join(passage[spans[first].start : spans[last].end].split())
-    return cut if len(cut) <= _SNIPPET_CHARS else f"{cut[: _SNIPPET_CHARS - 1].rsplit(' ', 1)[0]}…"
+    text = passage[spans[first].start : spans[last].end]
+    return shorten(text, _SNIPPET_CHARS, whole_words=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from browser.errors import BrowserError, ConnectFailed, DeadlineExceeded, NoAnswer, Refused
+from browser.net.http import API_HEADERS
 from browser.net.pace import retry_after
 from browser.search.refusals import refusal_from_response
 from browser.search.results import clean_results, is_encrypted_wrapper, is_on_site
@@ -28,8 +29,6 @@ DAY = 24 * HOUR
 
 # Search pages are 20-600 KB; a response ten times as large as the largest is not a search page.
 _MAX_BYTES = 6_000_000
-# Public APIs require clients to identify themselves (Wikimedia, arXiv, GitHub, OpenAlex).
-_API_HEADERS = {"User-Agent": "urchin-research/0.1", "Accept": "application/json, */*;q=0.5"}
 # After these outcomes, the provider's next alternative request is tried.
 _NEXT_REQUEST_AFTER = (Outcome.ERROR, Outcome.UNAUTHORIZED, Outcome.BLOCKED)
 # Seconds; rendering a page in a browser, which may have to start first, takes 1-4 s.
@@ -191,7 +190,7 @@ class SearchProvider(SearchSource):
             parameters = urlencode(request.params or request.form or {})
             url, html = await self._render(f"{request.url}?{parameters}", deadline)
             return self.read(html, url=url)
-        headers = {**_API_HEADERS, **request.headers} if self.is_api else request.headers
+        headers = {**API_HEADERS, **request.headers} if self.is_api else request.headers
         send = partial(http.get, params=request.params)
         if request.json is not None or request.form is not None:
             send = partial(http.post, json=request.json, form=request.form)

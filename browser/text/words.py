@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
+CHARS_PER_TOKEN = 4
+"""Characters in a token of English text or JSON: an estimate, without the model's tokenizer."""
 FOLDED = "(folded) "
 """The prefix of a block inside a closed <details>."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
@@ -178,10 +180,18 @@ def says_loading(text: str) -> bool:
     return text.strip(f"…{punctuation}{whitespace}").lower() in _LOADING
 
 
-def shorten(text: str, length: int) -> str:
+def shorten(text: str, length: int, *, whole_words: bool = False) -> str:
     """Put text on one line and truncate it to `length` characters; `…` marks the cut."""
     line = " ".join(text.split())
-    return line if len(line) <= length else line[: length - 1] + "…"
+    if whole_words and len(line) > length:
+        line = line[: length - 1].rpartition(" ")[0] or line
+        return line[: length - 1] + "…"
+    return truncate(line, length)
+
+
+def truncate(text: str, length: int) -> str:
+    """Truncate text to `length` characters, keeping its lines; `…` marks the cut."""
+    return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def escaped(text: str) -> str:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from browser.extract.dates import date_within, iso_date
 
 # Suffixes of abbreviated numbers in English, German, Romance and Slavic languages, and CJK.
-_SCALES = {
+SCALES = {
     "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12,
     "thousand": 1e3, "million": 1e6, "millions": 1e6, "millones": 1e6, "millionen": 1e6,
     "milhões": 1e6, "billion": 1e9,
@@ -16,7 +16,7 @@ _SCALES = {
     "тыс": 1e3, "млн": 1e6, "млрд": 1e9, "千": 1e3, "천": 1e3, "万": 1e4, "萬": 1e4, "만": 1e4,
     "億": 1e8, "亿": 1e8, "억": 1e8,
 }  # fmt: skip
-_ANY_SCALE = "|".join(sorted(_SCALES, key=len, reverse=True))
+_ANY_SCALE = "|".join(sorted(SCALES, key=len, reverse=True))
 _NUMBER = re.compile(
     rf"([-−]?\d[\d.,'’\u00a0\u202f\u2009 ]*)\s*(?:({_ANY_SCALE})\.?(?![^\W\d_]))?",
     re.IGNORECASE,
@@ -47,7 +47,7 @@ def number(value: object) -> int | None:
     amount = parse_decimal(match[1]) if match else None
     if match is None or amount is None:
         return None
-    scale = _SCALES[match[2].lower()] if match[2] else 1
+    scale = SCALES[match[2].lower()] if match[2] else 1
     return round(amount * scale) if scale > 1 else int(amount)
 
 

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.evidence.tokens import NUMBER_SCALES
 from browser.extract.platforms import number
+from browser.extract.platforms.parsing import SCALES
 
 
 @pytest.mark.parametrize(
@@ -42,3 +44,9 @@ def test_counts_are_parsed_in_any_notation(written: object, count: int | None) -
 @given(st.integers(0, 10**12), st.sampled_from([",", ".", " ", "\u202f", "'"]))
 def test_digit_group_separators_are_ignored(count: int, separator: str) -> None:
     assert number(f"{count:,}".replace(",", separator)) == count
+
+
+def test_scales_agree_with_those_of_claims():
+    shared = SCALES.keys() & NUMBER_SCALES.keys()
+    assert shared >= {"thousand", "million", "billion", "bn"}
+    assert {word: SCALES[word] for word in shared} == {word: NUMBER_SCALES[word] for word in shared}
