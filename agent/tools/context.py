@@ -187,8 +187,8 @@ class ToolContext:
     actions and sites approved before the run (`--yes`). `hints` are messages from the user that the
     model has not seen yet. `rephrase` asks the model for alternative queries. `depth_limits` are
     the preset limits for the run's depth; outside a run, the lowest ones. With `files_first`, a
-    search that finds something in the user's folder does not query search engines. `time_left` returns the
-    run's remaining seconds, or None if there is no limit.
+    search that finds something in the user's folder does not query search engines. `time_left`
+    returns the run's remaining seconds, or None if there is no limit.
     """
 
     question: str
