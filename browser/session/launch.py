@@ -89,6 +89,10 @@ PLAYWRIGHT_FEATURES_OFF = (
     *("msEdgeUpdateLaunchServicesPreferredVersion", "Translate"),
 )
 
+WINDOW_FEATURES_OFF = ("WebUIOmniboxPopup", "WebUIOmniboxAimPopup")
+"""Features that load two of Chromium's own pages in every window, for the suggestions below the
+address bar; pages cannot detect them. They take .8 s of CPU time per run (Chromium 156)."""
+
 _ENVIRONMENT_LOCK = threading.Lock()
 """Held while the process's environment is changed for a browser that is starting."""
 _LOCK_POLL_SECONDS = 0.02
@@ -404,8 +408,8 @@ def _recording_settings(files: Sequence[Path]) -> Iterator[dict[str, Any]]:
 
 def launch_flags() -> list[str]:
     """Return all command-line flags; Chromium uses only the last `--disable-features`."""
-    features_off = ",".join([*CHROMIUM_FEATURES_OFF, *PLAYWRIGHT_FEATURES_OFF])
-    return [*CHROMIUM_FLAGS, *QUIET_FLAGS, f"--disable-features={features_off}"]
+    features_off = (*CHROMIUM_FEATURES_OFF, *PLAYWRIGHT_FEATURES_OFF, *WINDOW_FEATURES_OFF)
+    return [*CHROMIUM_FLAGS, *QUIET_FLAGS, f"--disable-features={','.join(features_off)}"]
 
 
 def proxy_settings(url: str | None) -> ProxySettings | None:

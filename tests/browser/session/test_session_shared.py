@@ -16,6 +16,7 @@ import pytest
 from browser.errors import BrowserError, BrowserGone
 from browser.net.egress import Egress, EgressPolicy
 from browser.session import launch
+from browser.session.chrome import EXECUTABLE_VARIABLES
 from browser.session.launch import keep_browsers
 from browser.session.session import Browser
 
@@ -105,6 +106,20 @@ async def test_downloads_use_folder_and_quota_of_their_run(pages, tmp_path):
 
     files = await asyncio.gather(*map(kept, folders))
     assert [file.path for file in files] == [folder / "t.txt" for folder in folders]
+
+
+async def test_browser_loads_no_pages_of_its_own(pages, monkeypatch):
+    monkeypatch.delenv(EXECUTABLE_VARIABLES[0], raising=False)  # a Chrome with windows
+    url = pages.base + pages.put("<p>ours</p>")
+
+    async def targets() -> list[str]:
+        async with Browser.launch() as browser:
+            await page_text_at(browser, url)
+            everything = {"filter": [{}]}
+            found = await browser._running.process.control.send("Target.getTargets", everything)
+        return [target["url"] for target in found["targetInfos"]]
+
+    assert set(await asyncio.to_thread(asyncio.run, targets())) == {url}
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
