@@ -1,4 +1,4 @@
-# Urchin with Chromium, as a user without privileges.
+# Urchin with Chromium, run by an unprivileged user.
 FROM python:3.13-slim-bookworm
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends chromium fonts-noto-core tini \
@@ -19,6 +19,6 @@ VOLUME /data
 EXPOSE 8321
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s CMD ["python", "-c", "import urllib.request; urllib.request.urlopen(urllib.request.Request('http://127.0.0.1:8321/healthz', headers={'Host': '127.0.0.1:8321'}), timeout=4)"]
 STOPSIGNAL SIGTERM
-# tini takes in the processes that browsers leave behind.
+# tini reaps the orphaned processes of browsers.
 ENTRYPOINT ["tini", "--"]
 CMD ["research", "serve", "--host", "0.0.0.0"]

@@ -1,4 +1,4 @@
-# Each target sets up what it needs first (dev/setup.sh) and does nothing twice.
+# Each target first installs what it needs (dev/setup.sh), unless that has been done.
 .PHONY: demo research test litellm check bench soak scorecard
 export Q DATA
 

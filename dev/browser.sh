@@ -1,6 +1,6 @@
-# Sourced by setup.sh: see to it that there is a browser that starts.
+# Sourced by setup.sh: finds or installs a browser that starts.
 
-# 0 and a line when the project's own search finds a browser that starts, 1 when there is none.
+# Returns 0 and prints a line if the project finds a browser that starts; otherwise returns 1.
 have_browser() {
   code=0
   browser=$("$bin/python" dev/start_browser.py 2>"$venv/browser.log") || code=$?
@@ -11,12 +11,12 @@ have_browser() {
   esac
 }
 
-# Chromium without windows, for the tests: the same engine for three quarters of the work. Where it
-# cannot be had they take the browser that is there.
+# Installs the headless shell for the tests: the same engine with three quarters of the processor
+# time. If it cannot be installed, the tests use the existing browser.
 ensure_light_browser() {
   case $browser in */chromium) ;; *) return 0 ;; esac
   if command -v chromium-headless-shell >/dev/null || ! may_apt; then return 0; fi
-  apt_install chromium-headless-shell || say "no chromium-headless-shell: the tests take $browser"
+  apt_install chromium-headless-shell || say "chromium-headless-shell is unavailable: the tests use $browser"
 }
 
 ensure_browser() {
@@ -25,5 +25,5 @@ ensure_browser() {
   say "playwright install chromium"
   if "$bin/python" -m playwright install chromium >&2 && have_browser; then return; fi
   if may_apt && apt_install chromium && have_browser; then return; fi
-  fail "there is no browser that starts. Install Google Chrome (https://www.google.com/chrome/), or, on Linux: sudo .venv/bin/python -m playwright install --with-deps chromium"
+  fail "no browser starts. Install Google Chrome (https://www.google.com/chrome/), or, on Linux: sudo .venv/bin/python -m playwright install --with-deps chromium"
 }

@@ -1,4 +1,4 @@
-"""Write the table of export formats into docs/archive.md.
+"""Writes the table of export formats in docs/archive.md.
 
 python dev/formats.py
 """
@@ -24,7 +24,7 @@ EXTRAS = (
 
 
 def page(text: str) -> str:
-    """Return the page with its table as the code has it: a row for formats with one description."""
+    """Return the page with an updated table; formats with the same description share a row."""
     rows = []
     for (about, read_by), group in groupby(
         FORMATS.items(), lambda item: (item[1].about, item[1].read_by)

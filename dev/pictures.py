@@ -1,4 +1,4 @@
-"""Draw the pictures of the README and of docs/ from real runs on the bundled web.
+"""Makes the pictures in the README and docs/ from real runs on the bundled web.
 
 .venv/bin/python dev/pictures.py
 """
@@ -29,7 +29,7 @@ from fixtures.server import Site, serve
 
 PICTURES = Path(__file__).parent.parent / "docs" / "pictures"
 COLUMNS = 96
-# Around a terminal's text; {code} is rich's own HTML.
+# Surrounds a terminal's text; {code} is HTML made by rich.
 WINDOW = """<body style="margin:0;background:#fff"><div id="window" style="display:inline-block;
 background:#16181d;border-radius:10px;padding:14px 22px 20px;margin:18px">
 <div style="margin-bottom:12px">{dots}</div><pre style="margin:0;font:15px/1.45 'DejaVu Sans Mono',
@@ -42,11 +42,11 @@ DOTS = "".join(
 
 
 def run(folder: Path) -> str:
-    """Run what is shown as typed, its answer on a terminal; what was seen, with its colours."""
+    """Run the command in a terminal; returns the command and its output, with ANSI colours."""
     typed = ["research", QUESTION, "--export", "report.html"]
     with serve() as site:
         ours, theirs = pty.openpty()
-        ended = subprocess.run(
+        done = subprocess.run(
             [str(Path(sys.executable).with_name(typed[0])), *typed[1:]],
             cwd=folder,
             env=environment() | settings(site, folder),
@@ -57,11 +57,11 @@ def run(folder: Path) -> str:
     os.close(theirs)
     answer = b"".join(written(ours)).decode().replace("\r\n", "\n")
     shown = " ".join(f'"{part}"' if " " in part else part for part in typed)
-    return f"$ {shown}\n{ended.stderr.decode()}\n{answer.rstrip()}"
+    return f"$ {shown}\n{done.stderr.decode()}\n{answer.rstrip()}"
 
 
 def settings(site: Site, folder: Path) -> dict[str, str]:
-    """The bundled web as the only one, by environment, and a terminal of our width."""
+    """Return environment variables that restrict a run to the bundled web and set the width."""
     return {
         "RESEARCH_MODEL": "extractive",
         "RESEARCH_SEARCH": "searxng",
@@ -74,12 +74,12 @@ def settings(site: Site, folder: Path) -> dict[str, str]:
 
 
 def written(terminal: int) -> Iterator[bytes]:
-    """What was written to a terminal whose other end is closed."""
+    """Yield the output of a terminal whose other end is closed."""
     while True:
         try:
             piece = os.read(terminal, 1 << 16)
         except OSError as error:
-            if error.errno != errno.EIO:  # how Linux says that all has been read
+            if error.errno != errno.EIO:  # Linux's sign that everything has been read
                 raise
             return
         if not piece:
@@ -88,7 +88,7 @@ def written(terminal: int) -> Iterator[bytes]:
 
 
 def as_html(seen: str) -> str:
-    """A terminal window around what was seen."""
+    """Return HTML that shows the terminal output in a window."""
     console = Console(record=True, width=COLUMNS, file=StringIO(), force_terminal=True)
     console.print(Text.from_ansi(seen))
     code = console.export_html(theme=MONOKAI, code_format="{code}", inline_styles=True)
@@ -96,7 +96,7 @@ def as_html(seen: str) -> str:
 
 
 async def draw(browser: Browser, terminal: str, report: Path) -> None:
-    """Take both pictures."""
+    """Take the pictures of the terminal and the report."""
     page = await browser.new_page(viewport={"width": 1000, "height": 860}, device_scale_factor=1.5)
     await page.set_content(terminal)
     await page.locator("#window").screenshot(path=PICTURES / "terminal.png")
@@ -106,7 +106,7 @@ async def draw(browser: Browser, terminal: str, report: Path) -> None:
 
 @contextmanager
 def page_of(folder: Path, **own: str) -> Iterator[str]:
-    """Serve the page over what was run, until the block ends; gives its address."""
+    """Serve the web interface with the folder's runs until the block ends; yields its address."""
     command = [str(Path(sys.executable).with_name("research")), "serve", "--port", "0"]
     with serve() as site:
         env = environment() | settings(site, folder) | own
@@ -119,7 +119,7 @@ def page_of(folder: Path, **own: str) -> Iterator[str]:
 
 
 async def draw_page(browser: Browser, address: str) -> None:
-    """Take pictures of the page: asking, and the passage behind a mark."""
+    """Take pictures of the web interface: the form, and the passage behind a citation."""
     page = await browser.new_page(viewport={"width": 1280, "height": 760})
     await page.goto(address)
     await page.screenshot(path=PICTURES / "serve-ask.png")
@@ -155,10 +155,12 @@ PLAN = {
 
 @contextmanager
 def newspaper(site: Site) -> Iterator[str]:
-    """Serve an article that cites the bundled site; gives its address, on another host."""
+    """Serve an article that cites the bundled site; yields its address, on another host."""
     cited = f'<a href="{site.url}/hesk-light">the register of lights</a>'
-    told = f"<p>It was first lit on 1 November 1829, according to {cited}.</p>"
-    page = f"<!doctype html><title>The oldest light</title><main><h1>Hesk Light</h1>{told}</main>"
+    article = f"<p>It was first lit on 1 November 1829, according to {cited}.</p>"
+    page = (
+        f"<!doctype html><title>The oldest light</title><main><h1>Hesk Light</h1>{article}</main>"
+    )
 
     class News(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -179,14 +181,14 @@ def newspaper(site: Site) -> Iterator[str]:
 
 
 def script(folder: Path, name: str, *replies: str | dict[str, str]) -> str:
-    """Write the replies of a scripted model; returns its name in that folder."""
+    """Write the replies of a scripted model; returns the model's name."""
     path = folder / f"{name}.jsonl"
     path.write_text("".join(json.dumps(reply) + "\n" for reply in replies))
     return f"scripted:{path.name}"
 
 
 def run_commands(folder: Path, site: Site) -> dict[str, str]:
-    """Run the commands of the how-tos; what each showed, by the name of its picture."""
+    """Run the how-to guides' commands; returns their output by the picture's name."""
     lit = "It was first lit on 1 November 1829. [S1]"
     contrary = {"reply": json.dumps({"queries": ["Hesk Light tower height"]}), "for": "challenge"}
     read = f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>'
@@ -207,25 +209,25 @@ def run_commands(folder: Path, site: Site) -> dict[str, str]:
         env = environment() | settings(site, folder) | {"RESEARCH_MODEL": model}
         text = ""
         for command in commands:
-            ended = subprocess.run(
+            done = subprocess.run(
                 [str(Path(sys.executable).with_name("research")), *command],
                 cwd=folder, env=env, capture_output=True, text=True, check=False,
             )  # fmt: skip
             typed = " ".join(f'"{part}"' if " " in part else part for part in command)
-            text += f"$ research {typed}\n{ended.stdout}{ended.stderr}\n"
+            text += f"$ research {typed}\n{done.stdout}{done.stderr}\n"
         return text.rstrip()
 
     question = ["-q", "When was the tower of Hesk Light first lit?"]
     seen = {}
-    # A newspaper on another site, whose sentence cites the bundled site.
+    # A newspaper on another site that cites the bundled site.
     with newspaper(site) as news:
-        told = f'<<TOOL:READ:{{"url":"{news}/news"}}>>'
+        read_news = f'<<TOOL:READ:{{"url":"{news}/news"}}>>'
         verdicts = [{"reply": said, "for": "judge"} for said in ("answer: fully", "1: not stated")]
-        model = script(folder, "primary", told, lit, verdicts[0], contrary, verdicts[1])
+        model = script(folder, "primary", read_news, lit, verdicts[0], contrary, verdicts[1])
         hosts = ["--allow-private", news.partition("://")[2], "--allow-private", site.url[7:]]
         asked = [*question, *hosts, "--no-memory", "--challenge"]
         seen["primary"] = shown(asked, model=model)
-    # One page under two names, as a mirror has it.
+    # The same page on two hosts, as on a mirror.
     mirror = site.url.replace("127.0.0.1", "localhost")
     both = f"{read} {read.replace(site.url, mirror)}"
     model = script(folder, "origins", both, f"{lit} [S2]")
@@ -247,7 +249,7 @@ def run_commands(folder: Path, site: Site) -> dict[str, str]:
 
 
 async def draw_how_tos(browser: Browser, folder: Path) -> None:
-    """Take the pictures of the how-tos."""
+    """Take the pictures for the how-to guides."""
     page = await browser.new_page(viewport={"width": 1000, "height": 860}, device_scale_factor=1.5)
     with serve() as site:
         for name, seen in (await asyncio.to_thread(run_commands, folder, site)).items():
@@ -268,7 +270,7 @@ async def draw_how_tos(browser: Browser, folder: Path) -> None:
 
 
 async def main() -> None:
-    """Run, then draw."""
+    """Run all commands and take all pictures."""
     PICTURES.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         terminal = as_html(run(Path(folder)))

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Build the package, check what an index would show, and try the wheel in an empty environment.
-#   sh dev/release.sh          leaves the files in dist/; uploading them is a person's step
+# Builds the packages, checks their index pages, and tries the wheel in an empty environment.
+#   sh dev/release.sh          writes the files to dist/; upload them yourself
 set -eu
 cd "$(dirname "$0")/.."
 sh dev/setup.sh

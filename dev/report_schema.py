@@ -1,4 +1,4 @@
-"""The JSON Schema of the report, published as `docs/report.schema.json`.
+"""Prints the JSON Schema of the report, which is published as `docs/report.schema.json`.
 
 python dev/report_schema.py > docs/report.schema.json
 """
@@ -15,7 +15,7 @@ from agent.types import Report  # noqa: E402 - found by the line above
 
 
 def report_schema() -> str:
-    """Write the schema (JSON Schema 2020-12) of what `--json` prints and `.json` exports hold."""
+    """Return the schema (JSON Schema 2020-12) of the output of `--json` and of `.json` exports."""
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **Report.model_json_schema(mode="serialization"),

@@ -1,14 +1,15 @@
 #!/bin/sh
-# Make the working folder ready: .venv with this project and its development tools, and a browser.
-# Needs Python 3.11 or newer and a network; says what it does; does nothing that is done already.
-#   PYTHON=/path/to/python3 sh dev/setup.sh      takes that Python
-#   sh dev/setup.sh core                         without the development tools
+# Sets up the working folder: .venv with this project and its development tools, and a browser.
+# Requires Python 3.11 or newer and a network. Reports each step, and skips those already done.
+#   PYTHON=/path/to/python3 sh dev/setup.sh      uses that Python
+#   sh dev/setup.sh core                         leaves out the development tools
 set -eu
 cd "$(dirname "$0")/.."
 
 venv=.venv
 [ -d "$venv/Scripts" ] && bin=$venv/Scripts || bin=$venv/bin
-# Ready means: these files, this folder (an environment does not survive being moved).
+# The set-up is repeated if one of these files or the folder has changed (a virtual environment
+# cannot be moved).
 ready=$venv/.ready-$({ pwd; cat pyproject.toml plugins/pyproject.toml dev/setup.sh dev/browser.sh dev/javascript/package.json; } | cksum | tr ' ' -)
 
 if [ -t 2 ]; then dot='\033[2m·\033[0m'; else dot='·'; fi
@@ -35,7 +36,7 @@ make_venv() {
   if [ -e "$bin/python" ] && suits "$bin/python" && "$bin/python" -m pip --version >/dev/null 2>&1; then return; fi
   if ! python=$(find_python); then
     may_apt && apt_install python3 python3-venv
-    python=$(find_python) || fail "no Python 3.11 or newer was found. Install one (https://www.python.org/downloads/) or name it: PYTHON=/path/to/python3 make …"
+    python=$(find_python) || fail "no Python 3.11 or newer was found. Install one (https://www.python.org/downloads/) or specify one: PYTHON=/path/to/python3 make …"
   fi
   say "creating $venv with $("$python" --version)"
   if ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
@@ -47,7 +48,7 @@ make_venv() {
 }
 
 install() {
-  # An old pip fails on some extras and knows no dependency groups (25.1 does).
+  # Old versions of pip fail on some extras; dependency groups require 25.1.
   "$bin/python" -m pip install --quiet --disable-pip-version-check --upgrade pip
   "$bin/python" -m pip install --quiet "$@"
 }

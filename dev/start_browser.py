@@ -1,6 +1,7 @@
-"""Start the browser that the project takes, headless, and print its path.
+"""Starts the browser that the project would use, headless, and prints its path.
 
-Exit code 3 where there is none that starts; anything else but 0 is a fault of the installation.
+Exits with code 3 if no browser starts. Any other code except 0 means that the installation is
+broken.
 """
 
 import asyncio
@@ -14,7 +15,7 @@ NO_BROWSER = 3
 
 
 async def start() -> str:
-    """Launch and close; the path of what was launched."""
+    """Launch the browser and close it; returns its path."""
     async with Browser.launch(headless=True):
         return str(find_chrome())
 

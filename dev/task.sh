@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the Makefile's targets do, for machines without make:  sh dev/task.sh check
+# Runs the Makefile's targets, also on machines without make:  sh dev/task.sh check
 set -eu
 cd "$(dirname "$0")/.."
 case "${1:-}" in demo | research) needs=core ;; *) needs= ;; esac
@@ -13,8 +13,8 @@ case "${1:-}" in
     [ -n "${Q:-}" ] || { echo 'usage: make research Q="your question"' >&2; exit 2; }
     exec "$bin/research" ask -- "$Q" ;;
   test)
-    # Runs write their records and databases through to the disk; where memory has room (kB), they
-    # do so there. Others may pass through the folder: the user as whom a database runs.
+    # Runs flush their records and databases to disk, which is faster in memory: /dev/shm is used if
+    # it has enough space (in kB). Mode 711 lets the Postgres user reach its own folder.
     free=$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $4 }')
     if [ "${free:-0}" -gt 4000000 ]; then
       TMPDIR=$(mktemp -d /dev/shm/urchin.XXXXXX)
@@ -23,13 +23,13 @@ case "${1:-}" in
       trap 'rm -rf "$TMPDIR"' EXIT
       trap 'exit 130' INT TERM
     fi
-    # On two processors four processes use the time in which others wait for browsers and servers.
-    # What asserts are rewritten to is kept, whatever this shell says of byte code: writing them anew
-    # is half of what each process does before its first test.
+    # Four processes on two processors, because tests often wait for browsers and servers. Bytecode is
+    # always cached: otherwise, rewriting assertions would take half of the time that each process
+    # needs before its first test.
     PYTHONDONTWRITEBYTECODE= "$bin/python" -m pytest -n 4 --dist loadfile --no-loadscope-reorder ;;
   litellm)
-    # It holds openai and filelock below what everything else is tested with: these and itself are
-    # laid over the environment, in one of its own.
+    # litellm requires older versions of openai and filelock than the other tests. It is installed
+    # with them in an environment of its own, on top of the existing one.
     over=$venv/litellm
     packages='import sysconfig; print(sysconfig.get_path("purelib"))'
     [ -d "$over" ] || "$bin/python" -m venv --without-pip "$over"
@@ -37,7 +37,7 @@ case "${1:-}" in
     "$bin/python" -m pip --python "$over/bin/python" install --quiet --editable '.[litellm]'
     exec "$over/bin/python" -m pytest tests/agent/models/test_litellm.py ;;
   check)
-    # All speak, so that one round of mending is enough.
+    # All checks run even if one fails, so that you see every problem at once.
     status=0
     "$bin/ruff" format --check . || status=1
     "$bin/ruff" check . || status=1

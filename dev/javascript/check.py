@@ -1,10 +1,10 @@
-"""Types (tsc) and lint (eslint) for the JavaScript in browser/page/js and of the served page.
+"""Checks the JavaScript in browser/page/js and of the web interface with tsc and eslint.
 
     python dev/javascript/check.py            check
-    python dev/javascript/check.py install    install both into the cache, where node and npm are
+    python dev/javascript/check.py install    install both into the cache (requires node and npm)
 
-The files make one closure, so they are checked as one text, and what is found is told at its own
-file and line. Without node, or where the packages could not be had, nothing is checked: it says so.
+The files form one closure, so they are checked as one text, and problems are reported with the
+original file and line. Without node or the packages, nothing is checked, and a message says so.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HERE = Path(__file__).parent
 SCRIPTS = HERE.parent.parent / "browser" / "page" / "js"
 SERVED = HERE.parent.parent / "agent" / "serve" / "static" / "app.js"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "urchin-javascript"
-_PLACE = re.compile(r"^(?:.*/)?(\w+)\.js\((\d+),(\d+)\)", re.MULTILINE)
+_LOCATION = re.compile(r"^(?:.*/)?(\w+)\.js\((\d+),(\d+)\)", re.MULTILINE)
 
 
 def say(text: str) -> None:
@@ -30,9 +30,9 @@ def say(text: str) -> None:
 
 
 def install() -> None:
-    """Install what package.json pins, once for each version of it."""
+    """Install the packages pinned in package.json, once per version of that file."""
     if not (shutil.which("node") and shutil.which("npm")):
-        say("node and npm are not there; the scripts of pages will not be checked")
+        say("node and npm are not installed; the JavaScript will not be checked")
         return
     pinned = (HERE / "package.json").read_text("utf-8")
     CACHE.mkdir(parents=True, exist_ok=True)
@@ -42,13 +42,13 @@ def install() -> None:
     (CACHE / "package.json").write_text(pinned, "utf-8")
     command = [shutil.which("npm"), "install", "--no-audit", "--no-fund", "--silent"]
     if subprocess.run(command, cwd=CACHE, capture_output=True, check=False).returncode:
-        say("npm could not install typescript and eslint; the scripts will not be checked")
+        say("npm could not install typescript and eslint; the JavaScript will not be checked")
         return
     done.write_text(pinned, "utf-8")
 
 
 def join_library() -> tuple[str, list[tuple[str, int]]]:
-    """The library as one text, and the file and line that each of its lines comes from."""
+    """Return the library as one text, and the file and line number of each of its lines."""
     lines, origins = ["// @ts-check", "(() => { 'use strict';", CONSTANTS], [("library", 0)] * 3
     for name in (*LIBRARY_FILES, "library"):
         text = (SCRIPTS / f"{name}.js").read_text("utf-8").splitlines()
@@ -62,7 +62,7 @@ def check() -> int:
     tools = CACHE / "node_modules" / ".bin"
     node = shutil.which("node")
     if node is None or not (CACHE / "installed.json").is_file():
-        say("not checked: node, typescript and eslint are needed")
+        say("not checked: node, typescript and eslint are required")
         return 0
     text, origins = join_library()
     (CACHE / "library.js").write_text(text, "utf-8")
@@ -70,7 +70,7 @@ def check() -> int:
     for name in ("tsconfig.json", "eslint.config.mjs"):
         shutil.copyfile(HERE / name, CACHE / name)
 
-    def at_home(match: re.Match[str]) -> str:
+    def original_location(match: re.Match[str]) -> str:
         name, line = match[1], int(match[2])
         if name == "app":
             return f"{SERVED.relative_to(HERE.parent.parent)}:{line}:{match[3]}"
@@ -85,7 +85,7 @@ def check() -> int:
     failed = 0
     for command in commands:
         done = subprocess.run(command, cwd=CACHE, capture_output=True, text=True, check=False)
-        print(_PLACE.sub(at_home, done.stdout + done.stderr), end="")
+        print(_LOCATION.sub(original_location, done.stdout + done.stderr), end="")
         failed |= done.returncode
     return 1 if failed else 0
 

@@ -1,3 +1,3 @@
-// What eslint found, a line each, in tsc's form.
+// An eslint formatter that prints one problem per line, in tsc's format.
 export default (results) => results.flatMap(({ filePath, messages }) => messages.map(
   ({ line, column, message, ruleId }) => `${filePath}(${line},${column}): ${message} (${ruleId})\n`)).join('');
