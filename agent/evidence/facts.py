@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -33,6 +34,15 @@ _MONTHS = {
 } | {"sep": 9}
 
 
+_NUMERIC_DATE = re.compile(
+    r"""(?P<y>[12]\d{3})(?:-(?=\d+-)|/(?=\d+/)|\s?[年년]\s?)(?P<m>\d{1,2})
+        (?:[-/](?P<d1>\d{1,2})(?!\d)|\s?[月월](?:\s?(?P<d2>\d{1,2})\s?[日일])?)
+    |(?P<first>\d{1,2})(?P<mark>[./])\s?(?P<second>\d{1,2})(?P=mark)\s?(?P<year>[12]\d{3})(?!\d)""",
+    re.VERBOSE,
+)
+"""`1811-05-04`, `1811年5月4日`, `4.5.1811`, `05/04/1811`."""
+
+
 class Figure(NamedTuple):
     """A number in running text, with the word next to it; `text` is the number as printed.
 
@@ -48,24 +58,38 @@ class Figure(NamedTuple):
 
     @property
     def possible_values(self) -> tuple[float, ...]:
-        """The values that the number may have: `1.250` means 1250 in German."""
-        fraction = self.text.partition(".")[2]
-        is_thousands = len(fraction) == 3 and fraction.isdigit()
-        return (self.value, 1000 * self.value) if is_thousands else (self.value,)
+        """The values that the number may have."""
+        return possible_values(self.value, self.text)
 
 
 class Date(NamedTuple):
-    """A date with the precision found in the text: a year, month, day, or day without a year."""
+    """A date with the precision found in the text: a year, month, day, or day without a year.
+
+    In `03/12/1931`, the month and the day may be swapped.
+    """
 
     year: int | None
     month: int | None
     day: int | None
     text: str
+    may_be_swapped: bool = False
 
     def matches(self, other: Date) -> bool:
         """Return whether each part of this date (year, month, day) is the same in the other."""
-        pairs = zip(self[:3], other[:3], strict=True)
-        return all(own is None or own == their for own, their in pairs)
+        pairs = itertools.product(self._readings(), other._readings())
+        return any(
+            all(own is None or own == their for own, their in zip(*pair, strict=True))
+            for pair in pairs
+        )
+
+    @property
+    def months(self) -> frozenset[int]:
+        """The months that it may be in; empty if it has no month."""
+        return frozenset(month for _, month, _ in self._readings() if month)
+
+    def _readings(self) -> list[tuple[int | None, int | None, int | None]]:
+        read = [(self.year, self.month, self.day)]
+        return [*read, (self.year, self.day, self.month)] if self.may_be_swapped else read
 
 
 @dataclass(slots=True)
@@ -100,16 +124,27 @@ def extract_facts(text: str) -> Facts:
     return found
 
 
+def possible_values(value: float, printed: str) -> tuple[float, ...]:
+    """Return the values that a printed number may have: `1.250` means 1250 in German."""
+    fraction = printed.partition(".")[2]
+    is_thousands = len(fraction) == 3 and fraction.isdigit()
+    return (value, 1000 * value) if is_thousands else (value,)
+
+
 def is_month(word: str) -> bool:
     """Return whether a lower-case word is the name of a month."""
     return word in _MONTHS
 
 
 def _date_at(tokens: Sequence[Token], i: int, text: str) -> tuple[Date, int] | None:
-    """Read `4 May 1811`, `May 4, 1811`, `May 1811`, `4. Mai 1811`, `1811-05-04` or a year.
+    """Read `4 May 1811`, `May 4, 1811`, `May 1811`, `4. Mai 1811`, a date in digits, or a year.
 
     Returns the date and the index of the token after it.
     """
+    if tokens[i].value is not None and (numeric := _NUMERIC_DATE.match(text, tokens[i].start)):
+        after = next((n for n, t in enumerate(tokens) if t.start >= numeric.end()), len(tokens))
+        if date := _numeric_date(numeric):
+            return date, after
     near = [(at, t) for at, t in enumerate(tokens[i : i + 6], i) if t.key not in {",", ".", "-"}]
     if not near or near[0][0] != i:
         return None
@@ -126,8 +161,6 @@ def _date_at(tokens: Sequence[Token], i: int, text: str) -> tuple[Date, int] | N
             date = Date(third, month, day, "")
         case [int(month), *_], _, [_, int(year), *_]:  # May 1811
             date, size = Date(year, month, None, ""), 2
-        case _, [_, int(month), int(day)], [int(year), *_] if month <= 12 and _is_iso(text, parts):
-            date, size = Date(year, month, day, ""), 3
         case _, _, [int(year), *_] if parts[0].end - parts[0].start == 4:
             date, size = Date(year, None, None, ""), 1
         case _:
@@ -144,8 +177,19 @@ def _whole_number(token: Token, least: int, most: int) -> int | None:
     return int(value)
 
 
-def _is_iso(text: str, parts: Sequence[Token]) -> bool:
-    return text[parts[0].start : parts[2].end].count("-") == 2
+def _numeric_date(match: re.Match[str]) -> Date | None:
+    """Read a date of digits; None if they are not a valid month and day."""
+    found = (match["y"], match["m"], match["d1"] or match["d2"])
+    year, month, day = (int(number) if number else None for number in found)
+    may_be_swapped = False
+    if year is None:
+        day, month, year = map(int, match.group("first", "second", "year"))
+        may_be_swapped = match["mark"] == "/" and day <= 12
+        if match["mark"] == "/" and month > 12:
+            day, month = month, day
+    if not month or month > 12 or not 1 <= (day or 1) <= 31:
+        return None
+    return Date(year, month, day, match[0], may_be_swapped)
 
 
 def _names(tokens: Sequence[Token], text: str) -> list[str]:

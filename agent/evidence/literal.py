@@ -10,14 +10,15 @@ import functools
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from agent.evidence.facts import extract_facts
 from agent.evidence.passages import HEADING_SEPARATOR, bare_title, named_cells, split_row
-from agent.evidence.tokens import is_negation, token_keys, tokenize, word_tokens
+from agent.evidence.tokens import is_negation, runs_on, token_keys, tokenize, word_tokens
 from agent.types import Passage, Verdict, VerdictState
 from browser.text.sentences import sentences
-from browser.text.words import BM25, FOLDED, content_words
+from browser.text.words import BM25, FOLDED, UNSPACED, content_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -134,6 +135,13 @@ class StatementIndex:
         (opening, i), (closing, last) = self._words[first], self._words[end - 1]
         return opening.keys[:i], closing.keys[last + 1 :]
 
+    def is_cut(self, first: int, end: int) -> bool:
+        """Return whether a span may begin or end within a word, in a script without spaces."""
+        (opening, i), (closing, last) = self._words[first], self._words[end - 1]
+        pairs = [*pairwise(opening.words[max(0, i - 1) : i + 1])]
+        pairs += pairwise(closing.words[last : last + 2])
+        return any(runs_on(*pair) for pair in pairs)
+
     def quote(self, first: int, end: int) -> tuple[str, Passage]:
         """Return the full sentences that contain a span, within one passage, and the passage."""
         opening, closing = self._words[first][0], self._words[end - 1][0]
@@ -225,6 +233,8 @@ def _check_quoted(parts: Sequence[Sequence[str]], index: StatementIndex) -> Verd
                 omitted += index.keys_between(last, run[0])
             last = run[1]
         else:
+            if index.is_cut(first, last):  # the rest of the word may negate it
+                continue
             quote, passage = index.quote(first, last)
             before, behind = index.keys_around(first, last)
             words = [key for key in before if is_negation(key) or key in _QUALIFIERS]
@@ -346,8 +356,12 @@ def find_words(quotation: str, text: str) -> str:
 def _quotation_pattern(pieces: tuple[str, ...]) -> re.Pattern[str]:
     spelt = ("".join(map(_char_pattern, piece.strip("*_"))) for piece in pieces)
     pattern = r"[*_]*\s+[*_]*".join(filter(None, spelt))
-    # Only entire words match: “this” does not contain “is”.
-    return re.compile(rf"(?<!\w){pattern}(?!\w)" if pattern else r"(?!)", re.IGNORECASE)
+    # Only entire words match: “this” does not contain “is”. In scripts without spaces, any
+    # characters do.
+    if not pattern:
+        return re.compile(r"(?!)")
+    whole = rf"(?:(?<!\w)|(?=[{UNSPACED}])){pattern}(?:(?!\w)|(?<=[{UNSPACED}]))"
+    return re.compile(whole, re.IGNORECASE)
 
 
 def _char_pattern(character: str) -> str:

@@ -1,6 +1,7 @@
 """Tokens that compare equal regardless of typography and number format.
 
-Stemming and synonyms are not supported. Number words are recognised in English only.
+Stemming and synonyms are not supported. Number words are recognised in English only, words for
+large numbers (`million`) in several languages. In scripts without spaces, each character is a word.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from browser.text.words import UNSPACED
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 Kind = Literal["word", "number", "ordinal", "decade", "mark"]
 
@@ -31,15 +34,49 @@ class Token(NamedTuple):
     capital: bool = False
 
 
+_MARKS = (
+    r"\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
+    r"\u0900-\u0903\u093a-\u0963\u0981-\u0dff\u200c\u200d"
+)
+"""Marks that belong to the letter before them, such as the vowel signs of Indian scripts; some of
+the ranges include letters.
+"""
+_IN_WORD = rf"(?:[^\W_{UNSPACED}]|[{_MARKS}])"
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 _TOKEN = re.compile(
-    r"""(?P<footnote>\[\d{1,3}\])
-    |(?P<number>\d{1,3}(?:[,\u00a0\u2009\u202f]\d{3})+(?:\.\d+)?(?!\d)|\d+(?:\.\d+)?)
-     (?P<suffix>(?:st|nd|rd|th|s)\b)?
-    |(?P<word>[^\W\d_][^\W_]*(?:['’][^\W_]+)*)
+    rf"""(?P<footnote>\[\d{{1,3}}\])
+    |(?P<date>(?<![\d.])(?:0?[1-9]|[12]\d|3[01])\.[ ]?(?:0?[1-9]|1[0-2])\.[ ]?[12]\d{{3}}
+       (?!\.?\d))
+    |(?P<comma>\d{{1,3}}(?:[.\u00a0\u2009\u202f '’]\d{{3}})+,\d+(?![\d,])
+       |\d{{1,3}}(?:\.\d{{3}}){{2,}}(?!\.?\d)
+       |(?<![\d.,])(?:0,\d+|\d+,\d{{1,2}})(?!\d|[.,]\d))
+    |(?P<number>\d{{1,3}}(?:[,\u00a0\u2009\u202f]\d{{3}})+(?:\.\d+)?(?!\d)
+       |\d{{1,2}}(?:,\d\d)+,\d{{3}}(?![\d,])|\d{{1,3}}(?:['’]\d{{3}})+(?!\d)|\d+(?:\.\d+)?)
+     (?P<suffix>(?:st|nd|rd|th|s)\b)?(?P<part>[¼-¾⅐-⅞])?
+    |(?P<fraction>[¼-¾⅐-⅞])
+    |(?P<word>[{UNSPACED}]|[^\W\d_{UNSPACED}]{_IN_WORD}*(?:['’]{_IN_WORD}+)*)
     |(?P<sign>[£$€%°])
     |(?P<mark>[^\w\s]|_)""",
     re.VERBOSE,
 )
+"""Of the numbers, `comma` has a decimal comma or thousands separated by dots (`1.234,5`, `23,75`).
+Two or more digits after a comma in a list (`12,14,16`) are not decimals.
+"""
+
+_SYMBOLS_BY_WORD = {"percent": "%", "prozent": "%"}
+_ACCENT = re.compile(r"(?<=[a-z])[\u0300-\u036f]+|[\u0591-\u05c7\u064b-\u0652\u0670\u200c\u200d]")
+"""Latin accents, and marks that Hebrew and Arabic usually omit; elsewhere, marks make other words.
+"""
+
+
+@functools.lru_cache(maxsize=65_536)
+def _normalize_word(word: str) -> str:
+    folded = word.casefold().replace("’", "'")
+    if folded.isascii():
+        return _SYMBOLS_BY_WORD.get(folded, folded)
+    bare = _ACCENT.sub("", unicodedata.normalize("NFKD", folded))
+    return unicodedata.normalize("NFC", bare)
+
 
 _UNITS = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
     fifteen sixteen seventeen eighteen nineteen""".split()
@@ -49,10 +86,25 @@ _SMALL_NUMBERS = {
     **{name: 10.0 * tens for tens, name in enumerate(_TENS, 2)},
 }
 NUMBER_SCALES = {
-    "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12,
-    "millions": 1e6, "billions": 1e9, "mn": 1e6, "bn": 1e9,
-}  # fmt: skip
-"""Words after a number, with the factors by which they multiply it."""
+    _normalize_word(name): value
+    for value, names in {
+        1e2: "hundred",
+        1e3: "thousand tausend tys тыс ألف آلاف हजार 千",
+        1e4: "万 萬 만",
+        1e5: "lakh lakhs लाख",
+        1e6: """million millions mn millionen mio millón millones milhão milhões milione
+            milioni milion miliony milionów mln miljoen miljoner миллион миллиона миллионов млн
+            مليون ملايين मिलियन""",
+        1e7: "crore crores करोड़",
+        1e8: "億 亿 억",
+        1e9: """billion billions bn milliarde milliarden mrd milliard milliards miliardo
+            miliardi miliard miliardy miliardów mld миллиард миллиарда миллиардов млрд
+            مليار مليارات""",
+        1e12: "trillion trillions billionen 兆 조",
+    }.items()
+    for name in names.split()
+}
+"""Words after a number, with the factors by which they multiply it; `billion` is 1e9, not 1e12."""
 ORDINALS = {
     name: float(value)
     for value, name in enumerate(
@@ -64,7 +116,6 @@ ORDINALS = {
 NUMBER_WORDS = frozenset({*_SMALL_NUMBERS, *NUMBER_SCALES})
 _MONEY = frozenset("£$€")
 _HYPHENS = frozenset("-‐‑")
-_SYMBOLS_BY_WORD = {"percent": "%", "prozent": "%"}
 NEGATORS = frozenset(
     """no not never nobody none neither nor nothing nowhere without cannot kein keine nicht nie
     niemals""".split()
@@ -85,12 +136,14 @@ def tokenize(text: str) -> list[Token]:
         if match["word"]:
             capital = match["word"][0].isupper()
             found.append(Token(_normalize_word(match["word"]), "word", start, end, None, capital))
-        elif match["number"]:
-            digits = "".join(c for c in match["number"] if c == "." or c.isdecimal())
+        elif match["date"]:
+            found += _date_parts(text, start, end)
+        elif printed := match["number"] or match["comma"] or match["fraction"]:
+            digits = _read_number(printed, match["part"] or "", has_comma=bool(match["comma"]))
             # A minus sign directly precedes its number; one between two numbers is a dash.
             minus = text[start - 1 : start] in {"-", "−"}
             negative = minus and not text[max(0, start - 2) : start - 1].strip(" (\n")
-            value = -float(digits) if negative else float(digits)
+            value = -digits if negative else digits
             kind: Kind = "number"
             if match["suffix"]:
                 kind = "decade" if match["suffix"] == "s" else "ordinal"
@@ -102,6 +155,31 @@ def tokenize(text: str) -> list[Token]:
     return _join_numbers(found)
 
 
+def _date_parts(text: str, start: int, end: int) -> Iterator[Token]:
+    """Yield the day, month and year in `12.03.1931` as separate numbers."""
+    for part in re.finditer(r"\d+|\.", text[start:end]):
+        span = start + part.start(), start + part.end()
+        if part[0] == ".":
+            yield Token(".", "mark", *span)
+        else:
+            value = float(part[0])
+            yield Token(_number_key(value), "number", *span, value)
+
+
+def _read_number(printed: str, fraction: str, *, has_comma: bool) -> float:
+    """Return the value of a number as printed, plus a `fraction` such as `¾`."""
+    if not printed[0].isdecimal():
+        return unicodedata.numeric(printed)
+    point = "," if has_comma else "."
+    digits = "".join("." if c == point else c for c in printed if c == point or c.isdecimal())
+    return float(digits) + (unicodedata.numeric(fraction) if fraction else 0.0)
+
+
+def runs_on(before: Token, after: Token) -> bool:
+    """Return whether two words are adjacent in a script without spaces, so that they may be one."""
+    return before.end == after.start and any(map(_UNSPACED.match, (before.key, after.key)))
+
+
 def word_tokens(tokens: Sequence[Token]) -> list[Token]:
     """Return the words and numbers without punctuation marks."""
     return [token for token in tokens if token.kind != "mark"]
@@ -110,15 +188,6 @@ def word_tokens(tokens: Sequence[Token]) -> list[Token]:
 def token_keys(text: str) -> list[str]:
     """Return the keys of the words and numbers in `text`, in order."""
     return [token.key for token in tokenize(text) if token.kind != "mark"]
-
-
-@functools.lru_cache(maxsize=65_536)
-def _normalize_word(word: str) -> str:
-    folded = word.casefold().replace("’", "'")
-    if folded.isascii():
-        return _SYMBOLS_BY_WORD.get(folded, folded)
-    decomposed = unicodedata.normalize("NFKD", folded)
-    return "".join(c for c in decomposed if not unicodedata.combining(c))
 
 
 def _number_key(value: float, kind: Kind = "number") -> str:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import re
 from itertools import starmap
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent.evidence.facts import APPROXIMATORS, extract_facts, is_month
+from agent.evidence.facts import APPROXIMATORS, extract_facts, is_month, possible_values
 from agent.evidence.passages import named_cells
-from agent.evidence.tokens import ORDINALS, is_negation, tokenize, word_tokens
+from agent.evidence.tokens import ORDINALS, is_negation, runs_on, tokenize, word_tokens
 from agent.evidence.units import (
     Quantity,
     find_unit,
@@ -54,6 +55,8 @@ _FRACTION_DENOMINATORS = {
     "eighth": 8,
     "tenth": 10,
 }
+_SPACED_NUMBER = re.compile(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?![\d.,]?\d)")
+"""`234 567` may be one number, or two in adjacent columns."""
 _AUXILIARIES = frozenset({"do", "does", "did"})
 
 
@@ -69,9 +72,13 @@ class ValueIndex:
             self._figures.append(found.figures)
             self._dates += found.dates
             self._stems.update(stem(word) for word in _plain_words(text))
+            for spaced in _SPACED_NUMBER.findall(text):
+                figures = extract_facts(spaced.replace(" ", ",")).figures
+                self._figures.append(figures)
         self._units: dict[float, set[Unit | None]] = {}
         for figure in itertools.chain.from_iterable(self._figures):
-            self._units.setdefault(figure.value, set()).add(figure.unit)
+            for value in figure.possible_values:
+                self._units.setdefault(value, set()).add(figure.unit)
         self._values = set(self._units)
         self._values |= {float(n) for date in self._dates for n in (date.year, date.day) if n}
 
@@ -125,6 +132,11 @@ class ValueIndex:
             return True
         return any(date.matches(other) for other in self._dates)
 
+    def may_have_month_of(self, date: Date) -> bool:
+        """Return whether the month of a date may be in the text; months may be in any language."""
+        months = {month for other in self._dates for month in other.months}
+        return not (date.months and months) or not months.isdisjoint(date.months)
+
     def _has_name(self, name: str) -> bool:
         """Look for every word of a name except stop words and initials."""
         significant = (w for w in _plain_words(name) if len(w) > 1 and w not in STOP_WORDS)
@@ -156,8 +168,11 @@ def find_underived_values(
         value
         for value in missing
         if quantities(value)
-        and index.missing(extract_facts(value))
-        and not _is_derived(value, [*cells, *said], sums)
+        and index.missing(facts := extract_facts(value))
+        and not (
+            _is_derived(value, [*cells, *said], sums)
+            and all(map(index.may_have_month_of, facts.dates))
+        )
     )
 
 
@@ -170,11 +185,12 @@ def find_mismatched_numbers(claim: str, quotes: Iterable[str]) -> tuple[str, ...
     everything supported and quotes the most similar sentence, 45 of 212 wrong figures pass (81
     without this check), and none of 163 quotations that decide a true claim is rejected.
     """
-    counts, said = _counts(claim), [count for quote in quotes for count in _counts(quote)]
+    counts, said = list(_counts(claim)), [count for quote in quotes for count in _counts(quote)]
     known = [count.value for count in said]
     pairs = list(itertools.combinations(known, 2))
     known += [n for a, b in pairs for n in (a + b, abs(a - b), a * b)]
     known += [math.fsum(known[: len(said)]), 100 - math.fsum(known[: len(said)])]
+    known += [n for count in said for n in possible_values(count.value, count.text)]
 
     def follows(own: _Count) -> bool:
         return any(math.isclose(own.value, n) or is_rounded(own.value, n) for n in known)
@@ -313,7 +329,8 @@ def _difference(
     for mine, theirs in sorted(lengths, key=sum)[1:]:
         rest = tuple(keys[at + mine :])
         if rest and rest == statement.keys[at + theirs : at + theirs + len(rest)]:
-            if len(keys) - mine < MIN_SHARED_WORDS:
+            ending = statement.words[at + theirs + len(rest) - 1 :][:2]
+            if len(keys) - mine < MIN_SHARED_WORDS or (len(ending) == 2 and runs_on(*ending)):
                 return None
             return at, words[at : at + mine], statement.words[at : at + theirs]
     return None

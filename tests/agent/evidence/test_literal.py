@@ -103,3 +103,35 @@ def test_quote_is_always_literal(claim: str, texts: list[str]) -> None:
 @given(st.sampled_from([p for p in split_passages(PAGE, 1) if p.kind == "text"]))
 def test_every_passage_supports_itself(passage) -> None:
     assert check(passage.text).state is SUPPORTED
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "この塔は1998年に完成した。",
+        "该桥全长840米。",
+        "ประภาคารสูง 32 เมตร",
+        "पुल की लंबाई ८४० मीटर है।",
+    ],
+)
+def test_sentence_in_any_script_is_supported_word_for_word(sentence: str) -> None:
+    assert verify_claim(sentence, [f"{sentence} {sentence}"]).state is SUPPORTED
+
+
+@pytest.mark.parametrize(
+    ("claim", "page"),
+    [
+        ("この塔は完成した。", "この塔は完成したことがない。"),  # was never completed
+        ("この塔は1999年に完成した。", "この塔は1998年に完成したのではない。"),
+        ("यह उसका बेटा है।", "यह उसकी बेटी है।"),  # the vowel signs differ: son, daughter
+        ("これは青いかきである。", "これは青いがきである。"),
+        ("Это был мой дом.", "Это был мои дом."),
+    ],
+)
+def test_words_that_differ_in_a_mark_or_an_ending_are_undecided(claim: str, page: str) -> None:
+    assert verify_claim(claim, [page]).state is VerdictState.UNDECIDED
+
+
+def test_differing_figure_in_script_without_spaces_is_contradicted() -> None:
+    verdict = verify_claim("该桥全长850米。", ["该桥全长840米。"])
+    assert verdict.state is VerdictState.CONTRADICTED

@@ -180,3 +180,66 @@ def test_quote_with_converted_unit_counts() -> None:
         assert counts(claim, judged, split_passages(page, 1)) is expected
     salt = Verdict(VerdictState.SUPPORTED, "12 g salt", quotes=("12 g salt",))
     assert not counts("The dough rests for six minutes.", salt, split_passages(page, 1))
+
+
+def judged_supported(quote: str):
+    return lambda *_: Verdict(SUPPORTED, quote, quotes=(quote,))
+
+
+@pytest.mark.parametrize(
+    ("claim", "page", "quote", "state"),
+    [
+        (
+            "The reservoir holds 1,234.5 million cubic metres.",
+            "Der Stausee fasst 1.234,5 Millionen Kubikmeter Wasser.",
+            "fasst 1.234,5 Millionen Kubikmeter",
+            SUPPORTED,
+        ),
+        (
+            "The wall is 61.9 m high.",
+            "Die Mauer ist 61,8 m hoch.",
+            "Die Mauer ist 61,8 m hoch",
+            UNDECIDED,
+        ),
+        (
+            "It cost 12,500 euros.",
+            "Es kostete 12.500 Euro.",
+            "Es kostete 12.500 Euro",
+            SUPPORTED,
+        ),
+        (
+            "It has 234,567 inhabitants.",
+            "Miasto ma 234 567 mieszkańców.",
+            "234 567 mieszkańców",
+            SUPPORTED,
+        ),
+        (
+            "The bridge opened on 15 August 1956.",
+            "该桥于1956年8月15日通车，全长840米。",
+            "该桥于1956年8月15日",
+            SUPPORTED,
+        ),
+        (
+            "The king opened the dam on 12 April 1931.",
+            "The dam was opened by the king on 12.03.1931, with pomp.",
+            "The dam was opened by the king on 12.03.1931",
+            UNDECIDED,
+        ),
+        (
+            "The king opened the dam on 3 May 1911.",
+            "The king opened dams from 3 to 5 May 1911.",
+            "The king opened dams from 3 to 5 May 1911",
+            SUPPORTED,
+        ),
+    ],
+)
+def test_judge_may_quote_figures_in_another_notation(
+    claim: str, page: str, quote: str, state: VerdictState
+) -> None:
+    assert verify_claim(claim, [page], judged_supported(quote)).state is state
+
+
+def test_quote_in_script_without_spaces_may_end_within_a_sentence() -> None:
+    page, quote = "灯台の高さは32メートルで、光達距離は18海里である。", "灯台の高さは32メートル"
+    verdict = verify_claim("灯台は32メートルの高さだ。", [page], judged_supported(quote))
+    assert (verdict.state, verdict.quote) == (SUPPORTED, quote)
