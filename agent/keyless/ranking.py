@@ -24,7 +24,16 @@ from agent.keyless.question import MARKS, PRONOUNS, AnswerKind, find_names, name
 from agent.types import Fit
 from browser.text.languages import stems_in
 from browser.text.sentences import sentences
-from browser.text.words import BM25, FOLDED, STOP_WORDS, content_words, stem, synonym_groups, words
+from browser.text.words import (
+    BM25,
+    FOLDED,
+    SENTENCE_ENDS,
+    STOP_WORDS,
+    content_words,
+    stem,
+    synonym_groups,
+    words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -70,7 +79,7 @@ without)."""
 _NO_STEMS: frozenset[str] = frozenset()
 _AMOUNTS = NUMBER_WORDS | {"half", "third", "quarter", "dozen"}
 _REASONS = frozenset("because due reason reasons cause caused since so order therefore".split())
-_SENTENCE_ENDS = tuple(".!?。！？")
+_SENTENCE_ENDS = tuple(SENTENCE_ENDS.replace("…", ""))
 _CLOSERS = "\"'”’)]»"
 BULLETS = "-*•‣◦ "
 _NOTES = re.compile(r"(?:\[\w{1,3}\]\s*)+$")

@@ -19,6 +19,7 @@ from agent.models.failures import NO_RESPONSE_STATUS, NOT_A_REPLY, ErrorInReply
 from agent.models.remote import Completion, RemoteModel, client_settings, is_whole_reply
 from agent.protocol.loose_json import loose_json
 from agent.protocol.native import as_turns
+from browser.text.words import SENTENCE_ENDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from agent.types import Image
 
 Row = dict[str, Any]
-_REPLY_END_CHARS = tuple('.!?)]}>"”»。')
+_REPLY_END_CHARS = tuple(f'{SENTENCE_ENDS})]}}>"”»')
 """Characters at the end of a complete reply."""
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from browser.net.url import origin, same_site
-from browser.text.words import clean
+from browser.text.words import SENTENCE_ENDS, clean
 from browser.types import REF
 
 if TYPE_CHECKING:
@@ -294,7 +294,7 @@ def _split_line(line: PageLine) -> list[PageLine]:
         elif char == "]":
             depth = max(0, depth - 1)
         elif char == " " and at - start >= MIN_PART_CHARS:
-            is_boundary = text[at - 1] in ".!?…。]" or text[at + 1 : at + 2] == "["
+            is_boundary = text[at - 1] in f"{SENTENCE_ENDS}]" or text[at + 1 : at + 2] == "["
             inside_control = depth and at - bracket < _MAX_BRACKET_CHARS
             if is_boundary and not inside_control:
                 parts.append(text[start:at].strip())

@@ -28,7 +28,7 @@ _OPENERS_AS_SURNAMES = frozenset("an he her one so to".split())
 """The _SENTENCE_OPENERS that may also be a surname after an initial, as in `K. He`."""
 
 _BOUNDARY = re.compile(
-    r"""(?P<end>[.!?…]+["'”’)\]»*_]*)(?:\[[^\]\s]{1,12}\])*(?=\s)\s+|[。！？]["”」』]*\s*|\n{2,}"""
+    r"""(?P<end>[.!?…]+["'”’)\]»*_]*)(?:\[[^\]\s]{1,12}\])*(?=\s)\s+|[。！？।॥۔؟።။។]["”」』]*\s*|\n{2,}"""
 )
 _GERMAN_MONTHS = frozenset(
     """Jan Feb Apr Jun Jul Aug Sep Sept Okt Nov Dez Januar Februar März April Mai Juni Juli August

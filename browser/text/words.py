@@ -89,9 +89,13 @@ def same_words(text: str, words: Sequence[str]) -> bool:
     return bool(words) and words[0] in text and word_list(text) == words
 
 
+SENTENCE_ENDS = ".!?…。！？।॥۔؟።။។"
+"""Characters that end a sentence; Hindi, Urdu, Arabic and others have their own."""
+
+
 def ends_sentence(text: str) -> bool:
     """Whether the last character, apart from closing quotes and brackets, ends a sentence."""
-    return text.rstrip().rstrip("\"'”’“»«)]").endswith((".", "!", "?", "…", "。", "！", "？"))
+    return text.rstrip().rstrip("\"'”’“»«)]」』").endswith(tuple(SENTENCE_ENDS))
 
 
 def count_words(text: str) -> int:

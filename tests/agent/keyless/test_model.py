@@ -489,3 +489,12 @@ def test_search_rank_breaks_ties_between_equal_passages() -> None:
 def test_non_english_text_is_matched_by_its_own_stemmer(question, answer, other) -> None:
     ranking = ranked(question, notes=f"{other}\n\n{answer}", more=other)
     assert ranking.best.candidate.text == answer
+
+
+async def test_sentence_that_ends_with_a_danda_is_prose(ask, isles) -> None:
+    isles.pages["bridge"] = type(isles.pages["wren"])(
+        "नीलगढ़ पुल", "नीलगढ़ पुल का उद्घाटन १५ अगस्त १९५६ को हुआ था। पुल की लंबाई ८४० मीटर है।"
+    )
+    answer = await ask(isles, "नीलगढ़ पुल का उद्घाटन कब हुआ था?")
+    assert "नीलगढ़ पुल का उद्घाटन १५ अगस्त १९५६ को हुआ था।" in answer
+    assert "`" not in answer
