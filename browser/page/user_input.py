@@ -71,7 +71,6 @@ _REASON_BY_MESSAGE = (
     ("element is not visible", "it is not visible", "First CLICK the control that shows it."),
     ("outside of the viewport", "it is outside the scrollable area", None),
     ("is not an <input>", "it is not a field to type into", "CLICK the field and look again."),
-    ("Malformed value", _WRONG_FORMAT, _FORMAT_HINT),
     ("Timeout ", "the browser did not reach it in time", "SNAPSHOT, and try again."),
 )
 
@@ -304,14 +303,12 @@ async def fill(target: Target, text: str, before: ControlState) -> None:
         await _paste(target, text, "ControlOrMeta+a")
         return
     try:
-        if kind in _TYPES_FILLED_AT_ONCE or len(text) > MAX_TYPED_CHARS:
+        if kind in _TYPES_FILLED_AT_ONCE or kind == "number":
+            await _fill_with_format(target, text, before)
+        elif len(text) > MAX_TYPED_CHARS:
             await element.fill(text, timeout=POINTER_MS)
         else:
-            if before["bare"]:
-                await element.focus()
-            else:
-                await element.fill("", timeout=POINTER_MS)  # this also focuses it
-            await _type(target.page, text)
+            await _retype(target, text, before)
             if (
                 text
                 and before["text"]
@@ -319,12 +316,39 @@ async def fill(target: Target, text: str, before: ControlState) -> None:
             ):
                 await element.select_text(timeout=POINTER_MS)
                 await _type(target.page, text)
-        # Such a field stays empty if the browser cannot parse the value.
-        has_format = kind in _TYPES_FILLED_AT_ONCE or kind == "number"
-        if has_format and text and not await element.input_value():
-            raise ActionError(_WRONG_FORMAT, hint=_FORMAT_HINT)
     except PlaywrightError as error:
         raise _action_error(error) from error
+
+
+async def _fill_with_format(target: Target, text: str, before: ControlState) -> None:
+    """Fill a field that accepts one format; if it rejects `text`, restore its value and raise."""
+    element = target.element
+    old = await element.input_value()
+    try:
+        if before["kind"] == "number" and len(text) <= MAX_TYPED_CHARS:
+            await _retype(target, text, before)
+        else:
+            await element.fill(text, timeout=POINTER_MS)
+    except PlaywrightError as error:
+        if "Malformed value" not in error.message:
+            raise
+    else:
+        # A field with a value that cannot be parsed is empty; a colour is black.
+        value = await element.input_value()
+        is_colour = before["kind"] == "color"
+        if value.casefold() == text.strip().casefold() if is_colour else (value or not text):
+            return
+    await element.fill(old, timeout=POINTER_MS)
+    raise ActionError(_WRONG_FORMAT, hint=_FORMAT_HINT)
+
+
+async def _retype(target: Target, text: str, before: ControlState) -> None:
+    """Clear a field and type `text` into it."""
+    if before["bare"]:
+        await target.element.focus()
+    else:
+        await target.element.fill("", timeout=POINTER_MS)  # this also focuses it
+    await _type(target.page, text)
 
 
 async def _has_restored_content(target: Target, old: str, text: str) -> bool:

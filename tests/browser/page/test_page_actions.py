@@ -78,6 +78,21 @@ async def test_typing_malformed_date_reports_expected_format(show):
         await tab.type(next(iter((await tab.snapshot()).refs)), "next tuesday")
 
 
+@pytest.mark.parametrize(
+    ("kind", "value", "text"),
+    [
+        ("date", "2026-03-31", "12/03/2026"),
+        ("color", "#00ff00", "no colour"),
+        ("number", "42", "-"),
+    ],
+)
+async def test_rejected_value_leaves_the_field_as_it_was(show, kind, value, text):
+    tab = await show(f"<input type={kind} aria-label=It id=i value={value}>")
+    with pytest.raises(ActionError, match="format"):
+        await tab.type(next(iter((await tab.snapshot()).refs)), text)
+    assert await tab.page.input_value("#i") == value
+
+
 async def test_select_matches_full_or_partial_option_text(show):
     tab = await show(
         "<select aria-label=Port id=s><option>Hoorn<option>Enkhuizen<option value=x>Edam</select>"
