@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent.evidence.tokens import tokenize
-from agent.evidence.units import quantity_at
+from agent.evidence.units import find_unit, unit_at
 from browser.text.words import STOP_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from agent.evidence.tokens import Token
     from agent.evidence.units import Unit
@@ -62,6 +63,14 @@ class Figure(NamedTuple):
         return possible_values(self.value, self.text)
 
 
+class Quantity(NamedTuple):
+    """A number with its unit (or None); `text` is both as printed."""
+
+    value: float
+    unit: Unit | None
+    text: str
+
+
 class Date(NamedTuple):
     """A date with the precision found in the text: a year, month, day, or day without a year.
 
@@ -101,6 +110,33 @@ class Facts:
     names: list[str] = field(default_factory=list)
 
 
+@functools.lru_cache(maxsize=4096)
+def quantities(text: str) -> tuple[Quantity, ...]:
+    """Extract the numbers in `text`, each with its unit; years and dates are numbers too."""
+    return tuple(_quantities(tokenize(text), text))
+
+
+def _quantities(tokens: Sequence[Token], text: str) -> Iterator[Quantity]:
+    for i, token in enumerate(tokens):
+        if token.value is not None and token.kind == "number":
+            yield quantity_at(tokens, i, text)
+
+
+def quantity_at(tokens: Sequence[Token], i: int, text: str) -> Quantity:
+    """Read the number at token `i`, with the adjacent unit."""
+    token = tokens[i]
+    value = token.value or 0.0
+    before = text[tokens[i - 1].start : tokens[i - 1].end] if i else ""
+    if before and before in "€$£":
+        return Quantity(value, find_unit(before), f"{before}{text[token.start : token.end]}")
+    rest = tokens[i + 1 : i + 5]
+    if rest and rest[0].key in "-‑":  # a 41-metre mast
+        rest = rest[1:]
+    unit, size = unit_at([text[t.start : t.end] for t in rest])
+    end = rest[size - 1].end if size else token.end
+    return Quantity(value, unit, text[token.start : end])
+
+
 def extract_facts(text: str) -> Facts:
     """Extract figures, dates and names from `text`, each kind in reading order."""
     tokens = tokenize(text)
@@ -134,6 +170,11 @@ def possible_values(value: float, printed: str) -> tuple[float, ...]:
 def is_month(word: str) -> bool:
     """Return whether a lower-case word is the name of a month."""
     return word in _MONTHS
+
+
+def month_number(word: str) -> int | None:
+    """Return the number of the month that a lower-case word names, or None."""
+    return _MONTHS.get(word)
 
 
 def _date_at(tokens: Sequence[Token], i: int, text: str) -> tuple[Date, int] | None:

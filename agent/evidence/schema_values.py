@@ -15,7 +15,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from agent.evidence.facts import extract_facts
+from agent.evidence.facts import extract_facts, quantities, quantity_at
 from agent.evidence.passages import named_cells, nearest_quote, split_row
 from agent.evidence.schema import pointer
 from agent.evidence.tokens import tokenize
@@ -24,8 +24,6 @@ from agent.evidence.units import (
     find_unit,
     heading_unit,
     is_rounded,
-    quantities,
-    quantity_at,
 )
 from agent.evidence.verify import verify_claim, with_judge
 from agent.types import DataValue, Verdict, VerdictState
@@ -35,9 +33,10 @@ from browser.text.words import content_words, words
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from agent.evidence.facts import Quantity
     from agent.evidence.schema import Schema
     from agent.evidence.store import Evidence
-    from agent.evidence.units import Quantity, Unit
+    from agent.evidence.units import Unit
     from agent.evidence.verify import Judge
     from agent.types import Passage
 

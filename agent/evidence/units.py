@@ -1,4 +1,4 @@
-"""Units of measurement: quantities in text, units of fields or columns, and conversions.
+"""Units of measurement: their names, conversions, and the units of fields or columns.
 
 Names are recognised in English and German, and as symbols. An unknown unit is treated as no unit,
 so it never causes a rejection.
@@ -6,17 +6,12 @@ so it never causes a rejection.
 
 from __future__ import annotations
 
-import functools
 import math
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent.evidence.tokens import tokenize
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from agent.evidence.tokens import Token
+    from collections.abc import Sequence
 
 
 class Unit(NamedTuple):
@@ -31,14 +26,6 @@ class Unit(NamedTuple):
         if self.dimension != to.dimension:
             return None
         return (value * self.factor + self.offset - to.offset) / to.factor
-
-
-class Quantity(NamedTuple):
-    """A number with its unit (or None); `text` is both as printed."""
-
-    value: float
-    unit: Unit | None
-    text: str
 
 
 _TABLE = {
@@ -100,34 +87,7 @@ def find_unit(name: str) -> Unit | None:
     return _UNITS.get(key.replace("sper", "per"))
 
 
-@functools.lru_cache(maxsize=4096)
-def quantities(text: str) -> tuple[Quantity, ...]:
-    """Extract the numbers in `text`, each with its unit; years and dates are numbers too."""
-    return tuple(_quantities(tokenize(text), text))
-
-
-def _quantities(tokens: Sequence[Token], text: str) -> Iterator[Quantity]:
-    for i, token in enumerate(tokens):
-        if token.value is not None and token.kind == "number":
-            yield quantity_at(tokens, i, text)
-
-
-def quantity_at(tokens: Sequence[Token], i: int, text: str) -> Quantity:
-    """Read the number at token `i`, with the adjacent unit."""
-    token = tokens[i]
-    value = token.value or 0.0
-    before = text[tokens[i - 1].start : tokens[i - 1].end] if i else ""
-    if before and before in "€$£":
-        return Quantity(value, _UNITS[before], f"{before}{text[token.start : token.end]}")
-    rest = tokens[i + 1 : i + 5]
-    if rest and rest[0].key in "-‑":  # a 41-metre mast
-        rest = rest[1:]
-    unit, size = _unit_at([text[t.start : t.end] for t in rest])
-    end = rest[size - 1].end if size else token.end
-    return Quantity(value, unit, text[token.start : end])
-
-
-def _unit_at(words: Sequence[str]) -> tuple[Unit | None, int]:
+def unit_at(words: Sequence[str]) -> tuple[Unit | None, int]:
     """Read the unit at the start of a list of words; returns it and its number of words."""
     for size in (3, 2):  # km / h, kilometres per hour, square miles, ° C
         joined = "".join(words[:size])
@@ -161,7 +121,7 @@ def heading_unit(heading: str) -> Unit | None:
     words = heading.split()
     for at, word in enumerate(words[:-1]):
         if word == "in" or word.endswith(","):
-            unit, _ = _unit_at([part.strip(".,;:") for part in words[at + 1 : at + 4]])
+            unit, _ = unit_at([part.strip(".,;:") for part in words[at + 1 : at + 4]])
             if unit and words[at + 1].casefold() not in _SYMBOLS:
                 return unit
     return None

@@ -14,16 +14,21 @@ import re
 from itertools import starmap
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent.evidence.facts import APPROXIMATORS, extract_facts, is_month, possible_values
+from agent.evidence.facts import (
+    APPROXIMATORS,
+    Quantity,
+    extract_facts,
+    is_month,
+    possible_values,
+    quantities,
+)
 from agent.evidence.passages import named_cells
 from agent.evidence.tokens import ORDINALS, is_negation, runs_on, tokenize, word_tokens
 from agent.evidence.units import (
-    Quantity,
     find_unit,
     heading_unit,
     is_rounded,
     is_same_or_unknown_unit,
-    quantities,
 )
 from agent.types import Verdict, VerdictState
 from browser.text.words import STOP_WORDS, stem

@@ -13,10 +13,9 @@ import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from agent.evidence.facts import extract_facts
+from agent.evidence.facts import extract_facts, quantities
 from agent.evidence.literal import StatementIndex, check_literal, find_words, split_ellipses
 from agent.evidence.passages import sentence_index
-from agent.evidence.units import quantities
 from agent.evidence.values import (
     cell_quantities,
     find_contradiction,

@@ -26,6 +26,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import parse_qsl, unquote, unquote_plus
 
+from agent.evidence.facts import extract_facts, month_number
+from agent.evidence.tokens import tokenize
 from agent.guard.provenance import PRIVATE_KINDS, SEARCH_SITE, Kind, Provenance, site_of
 from browser.net.url import parse
 from browser.text.words import UNSPACED, stem_in, words
@@ -269,7 +271,8 @@ class Outgoing:
         pairs = [*zip(parts, seen, strict=True), *((values[n], seen_values[n]) for n in values)]
         bits = 0.0
         for part in (one for one, other in pairs if one != other):
-            plain = _decoded(part).replace("_", " ").replace("-", " ")
+            rest, count = self._without_own_values(_decoded(part))
+            plain = rest.replace("_", " ").replace("-", " ")
             if plain.isascii() and plain.isdigit() and len(plain) <= 3:
                 bits += _NUMBER_BITS
             elif _has_unusual_separators(part) or self._words_not_from_user(
@@ -277,7 +280,7 @@ class Outgoing:
             ):
                 return None
             else:
-                bits += self._literal_bits(plain)
+                bits += self._literal_bits(plain) + count * _NUMBER_BITS
         return bits
 
     # Checks of typed and chosen text, and of tool arguments.
@@ -290,7 +293,7 @@ class Outgoing:
         plain = _decoded(text)
         if _has_unusual_separators(plain):
             return "it contains characters that could be an encoded message"
-        others = self._words_not_from_user(plain, site)
+        others = self._words_not_from_user(self._without_own_values(plain)[0], site)
         shown = read.shown_stems(site) if others else set()
         for word in others:
             if not shown.issuperset(read.stems(word)):
@@ -355,6 +358,30 @@ class Outgoing:
                 others.append(spelt)
             seen.update(stems)
         return others
+
+    def _without_own_values(self, text: str) -> tuple[str, int]:
+        """Blank the user's numbers and dates in another notation; returns the text and their count.
+
+        A form may require `2` for `two`, or `2026-03-12` for `12 March 2026`. Each notation counts
+        once, so that a text cannot spell a message by repeating them.
+        """
+        values, months = set[float](), set[int]()
+        spellings = set[str]()
+        for users in self.provenance.texts_of(Kind.USER):
+            values.update(t.value for t in tokenize(users) if t.kind == "number" and t.value)
+            for date in extract_facts(users).dates:
+                months |= date.months
+                spellings.update(f"{n:02}" for n in (date.month, date.day) if n)
+        spellings.update(f"{value:.12g}" for value in (*values, *months))
+        rest, used = text, set[str]()
+        for token in tokenize(text):
+            spelt = text[token.start : token.end]
+            is_named = token.value in values and spelt.isalpha()
+            is_named = is_named or month_number(token.key) in months
+            if (is_named or spelt in spellings) and spelt.casefold() not in used:
+                used.add(spelt.casefold())
+                rest = rest[: token.start] + " " * len(spelt) + rest[token.end :]
+        return rest, len(used)
 
     def _literal_bits(self, text: str) -> float:
         """Return the bits needed to encode `text` as word sequences from the user's text."""

@@ -240,6 +240,29 @@ def test_question_words_may_be_sent_to_sites_and_tools(site):
     assert "hunter2" in outgoing.refusal("diabetes hunter2", site)
 
 
+@pytest.mark.parametrize(
+    ("text", "passes"),
+    [
+        ("2", True),
+        ("2026-03-02", True),
+        ("02/03/2026", True),
+        ("2 Mar 2026", True),
+        ("two adults, 3", True),
+        ("2026-03-12", False),
+        ("2026-04-02", False),
+        ("2 2 2 2", False),
+        ("two two two", False),
+        ("2.0", False),
+        ("003", False),
+        ("7", False),
+    ],
+)
+def test_numbers_and_dates_of_the_question_may_be_typed_in_another_notation(text, passes):
+    question = "What does the ferry at https://ferry.test/ cost for two adults on 2 March 2026?"
+    private = "The code is 7, then 12, then 4. Codeword: 003."
+    assert (run(question, private).refusal(text, "ferry.test") == "") is passes
+
+
 def test_site_receives_limited_number_of_its_own_words():
     outgoing = run(private="diabetes")
     sent = [outgoing.refusal(text, "evil.test") for text in ["rain degrees"] * 9]
