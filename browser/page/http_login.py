@@ -13,7 +13,7 @@ from browser.page.waiting import run_in_background
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from playwright.async_api import Page
+    from playwright.async_api import CDPSession, Page
 
     from browser.types import HttpLogin
 
@@ -57,5 +57,9 @@ async def answered(page: Page, url: str, login: HttpLogin | None) -> AsyncIterat
     try:
         yield realms
     finally:
-        with suppress(PlaywrightError):  # the tab was closed in the meantime
-            await session.detach()
+        run_in_background(_detach(session))  # a page that is loading is slow to answer
+
+
+async def _detach(session: CDPSession) -> None:
+    with suppress(PlaywrightError):  # the tab was closed in the meantime
+        await session.detach()

@@ -152,12 +152,9 @@ class Browser:
 
     async def responds(self, tab: Tab) -> bool:
         """Whether one of our tabs answers: it has not crashed or hung, and its browser is alive."""
-        running, events = self._running, tab.events
-        if tab not in self._tabs or events.crashed or events.closed:
+        if tab not in self._tabs or tab.events.crashed or tab.events.closed:
             return False
-        if running is None or not await running.alive(ALIVE_SECONDS):
-            return False
-        # A page whose script never ends does not answer.
+        # Neither a page whose script never ends nor a frozen browser answers.
         return await answer_or_none(tab.page.evaluate("1"), ALIVE_SECONDS) == 1
 
     async def close(self, tab: Tab) -> None:

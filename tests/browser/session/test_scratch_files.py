@@ -64,11 +64,31 @@ def wait_for_exit(pid):
     os.close(watched)
 
 
+def is_in(pid, group):
+    """Whether a process is in a group of processes."""
+    try:
+        return os.getpgid(pid) == group
+    except ProcessLookupError:
+        return False
+
+
 def make_old(folder):
     """Make a folder older than one that is about to be locked."""
     past = folder.stat().st_mtime - 2 * MIN_SCRATCH_AGE
     os.utime(folder, (past, past))
     return folder
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it looks into /proc")
+def test_browser_leaves_no_process_and_no_file(browsing, place):
+    process, browser = browsing()
+    numbers = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+    group = [pid for pid in numbers if is_in(pid, browser)]
+    assert len(group) > 1  # renderers are separate processes
+    process.communicate("\n")
+    for pid in group:
+        wait_for_exit(pid)
+    assert list(place.iterdir()) == []
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system cleans up")
