@@ -187,7 +187,7 @@ class Options:
         flag="--model-sees/--model-blind",
     )
     context_window: Annotated[int, Bounds(ge=MIN_CONTEXT_WINDOW)] = setting(
-        CONTEXT_WINDOW, "Context window in tokens (default: 32000).", "TOKENS"
+        CONTEXT_WINDOW, f"Context window in tokens (default: {CONTEXT_WINDOW}).", "TOKENS"
     )
     model_timeout: _Seconds = setting(
         120, "Give up after N seconds without output from the model (default: 120).", "SECONDS"
@@ -241,12 +241,12 @@ class Options:
     allow_private: _Hosts = setting((), "Allow access to this private address.", "HOST[:PORT]")
     share: Annotated[tuple[str, ...], Before(_parse_shares)] = setting(
         (),
-        "Kind of private content that may be sent: file, corpus, memory, page, tool.",
+        f"Kind of private content that may be sent: {', '.join(SHAREABLE)}.",
         "KIND[@SITE]",
     )
     yes: Annotated[tuple[str, ...], Before(_parse_approvals)] = setting(
         (),
-        "Approve an action on a site in advance: click, type, submit, upload, download, login.",
+        f"Approve an action on a site in advance: {', '.join(APPROVABLE)}.",
         "ACT@SITE",
     )
     private_search: bool = setting(

@@ -13,10 +13,11 @@ from agent.cli.flags import question_options, run_flags
 from agent.cli.recheck_command import recheck
 from agent.config import dump_options, load_options
 from agent.errors import UsageError
+from agent.guard.provenance import PRIVATE_KINDS, Kind
 from agent.jobs.task_tools import UNINHERITED_SETTINGS
 from agent.mcp.server import RUN_SETTINGS, SEARCH_SETTINGS, make_server
 from agent.mcp.tool_session import open_session
-from agent.options import SETTINGS, Options, hint_for, variables_of
+from agent.options import SETTINGS, SHAREABLE, Options, hint_for, variables_of
 from agent.run.draft import SERVICES
 from agent.run.rerun import KEPT_SETTINGS
 from agent.run.resume import SETTINGS_WITHOUT_ACCESS
@@ -193,6 +194,7 @@ def test_lists_of_settings_contain_only_settings():
     assert SETTINGS.keys() >= SETTINGS_WITHOUT_ACCESS
     assert SETTINGS.keys() >= UNINHERITED_SETTINGS
     assert {*KEPT_SETTINGS} <= SETTINGS.keys()
+    assert {*SHAREABLE} == PRIVATE_KINDS - {Kind.TURNS}  # turns count as memory
     for settings in MODELS.values():
         assert settings.keys() <= SETTINGS.keys()
     with pytest.raises(KeyError):
