@@ -20,7 +20,7 @@ from agent.config import private_folder
 from agent.errors import UsageError, requires_extra
 from agent.guard.secret_store import ValueStore
 from browser.files import write_atomic
-from browser.net.url import host, is_web_url, origin, registrable_domain
+from browser.net.url import host, is_web_url, is_within, origin, registrable_domain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -177,8 +177,7 @@ def filter_state_by_site(state: dict[str, Any], url: str) -> dict[str, Any]:
 
 def _is_of_site(name: str, url: str) -> bool:
     own = host(url)
-    is_below = name == own or own.endswith(f".{name}")
-    return is_below or registrable_domain(name) == registrable_domain(own)
+    return is_within(own, name) or registrable_domain(name) == registrable_domain(own)
 
 
 def _select(state: dict[str, Any], is_wanted: Callable[[str], bool]) -> dict[str, Any]:

@@ -13,12 +13,12 @@ import json
 import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from agent.jsvalues import well_formed
 from agent.memory import kinds
 from agent.memory.entries import MemoryDraft, pack, unpack
 from agent.wiki import GENERATED, Wiki, plain
+from browser.net.url import host
 
 if TYPE_CHECKING:
     import os
@@ -111,9 +111,9 @@ def _pages(entries: Entries) -> Iterator[tuple[str, str]]:
             yield f"{title.lower()}.md", _page(title, found)
     by_host: dict[str, list[Any]] = defaultdict(list)
     for row in entries.all(kinds.FACT):
-        by_host[urlsplit(row.url or "").hostname or "unknown"].append(row)
-    for host, facts in sorted(by_host.items()):
-        yield f"facts/{_UNSAFE.sub('_', host)}.md", _page(f"Facts from {host}", facts)
+        by_host[host(row.url or "") or "unknown"].append(row)
+    for name, facts in sorted(by_host.items()):
+        yield f"facts/{_UNSAFE.sub('_', name)}.md", _page(f"Facts from {name}", facts)
 
 
 def _page(title: str, rows: Sequence[Any]) -> str:

@@ -17,7 +17,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_netw
 from typing import TYPE_CHECKING
 
 from browser.errors import BrowserError, ConnectFailed, NameUnknown, NoAnswer, Refused
-from browser.net.url import WEB_SCHEMES, WEBSOCKET_SCHEMES, parse
+from browser.net.url import WEB_SCHEMES, WEBSOCKET_SCHEMES, is_within, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -150,11 +150,8 @@ class HostPattern:
     def matches(self, host: str, port: int) -> bool:
         """Whether a host in ASCII form, as `browser.net.url.host` returns it, matches."""
         host = host.rstrip(".")
-        same = (
-            not self.host
-            or host == self.host
-            or (self.includes_subdomains and host.endswith(f".{self.host}"))
-        )
+        within = self.includes_subdomains and is_within(host, self.host)
+        same = not self.host or host == self.host or within
         return same and self.port in {None, port}
 
 

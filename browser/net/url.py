@@ -151,6 +151,11 @@ def registrable_domain(host: str) -> str:
     return _domain_by_suffix_list(host) or host
 
 
+def is_within(host: str, domain: str) -> bool:
+    """Return whether a host is a domain or one of its subdomains; both in ASCII form."""
+    return host == domain or host.endswith(f".{domain}")
+
+
 def same_site(a: str, b: str) -> bool:
     """Whether two URLs belong to one registrable domain; False if either is invalid."""
     site = registrable_domain(host(a))

@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from browser.net.url import host, is_web_url, normalize, parse, registrable_domain
+from browser.net.url import host, is_web_url, is_within, normalize, parse, registrable_domain
 from browser.text.words import one_line, words
 from browser.types import SearchResult
 
@@ -123,7 +123,7 @@ def is_on_site(url: str, site: str) -> bool:
     if address is None or filter_url is None:
         return False
     domain = filter_url.host.removeprefix("www.")
-    if not f".{address.host}".endswith(f".{domain}"):
+    if not is_within(address.host, domain):
         return False
     return address.path.startswith(filter_url.path.rstrip("/"))
 

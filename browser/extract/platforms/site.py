@@ -20,7 +20,7 @@ from browser.extract.platforms.parsing import number, parse_date
 from browser.extract.platforms.site_record import Record
 from browser.extract.sniff import decode
 from browser.extract.tree import parse_html, truncate_tags
-from browser.net.url import host, join, parse
+from browser.net.url import host, is_within, join, parse
 from browser.text.words import one_line
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Platform:
 
     def owns(self, host: str) -> bool:
         """Whether a host is one of this platform's hosts or a subdomain of one."""
-        return any(host == name or host.endswith(f".{name}") for name in self.hosts)
+        return any(is_within(host, name) for name in self.hosts)
 
     def parse(self, page: SitePage) -> Record | None:
         """Read the page; None if it no longer has the markup that this parser knows."""

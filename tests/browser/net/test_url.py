@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from browser.net.url import (
     host,
     is_web_url,
+    is_within,
     join,
     normalize,
     origin,
@@ -144,6 +145,13 @@ def test_strip_tracking_keeps_content_parameters(url: str, clean: str) -> None:
 )
 def test_registrable_domain_uses_public_suffix_list(name: str, domain: str) -> None:
     assert registrable_domain(name) == domain
+
+
+def test_host_is_within_its_domain_and_the_domains_above() -> None:
+    assert is_within("a.harbour.co.uk", "harbour.co.uk")
+    assert is_within("harbour.co.uk", "harbour.co.uk")
+    assert not is_within("myharbour.co.uk", "harbour.co.uk")
+    assert not is_within("harbour.co.uk", "a.harbour.co.uk")
 
 
 def test_same_site_matches_subdomains_but_not_other_domains() -> None:
