@@ -24,7 +24,7 @@ from agent.run.record import RunRecord
 from agent.run.replay import replay
 from agent.run.research import research
 from agent.types import format_usd
-from browser.text.words import one_line
+from browser.text.words import one_line, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -128,7 +128,7 @@ def _format_notes(result: CheckResult) -> str:
     notes = [note for s in report.sentences if (note := sentence_note(s, report))]
     text = " ".join(" ".join([*head_lines(report), *notes]).split())
     if result.failures and report.answer:
-        text = f"{text} answer: {' '.join(report.answer.split())[:MAX_ANSWER]}".strip()
+        text = f"{text} answer: {shorten(report.answer, MAX_ANSWER)}".strip()
     return text
 
 

@@ -39,6 +39,7 @@ from agent.cli.terminal import (
 from agent.config import load_options
 from agent.export.report_view import saved_text
 from agent.jobs.job import FINAL_STATES, parse_duration
+from browser.text.words import shorten
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -429,13 +430,13 @@ def _format_job(job: Job) -> str:
     outcome = (
         job.error if job.state in ("failed", "expired", "cancelled") else job.badge or job.status
     )
-    question = " ".join(job.question.split())[:60]
+    question = shorten(job.question, 60)
     return f"{job.id}  {job.state:<9}  {job.priority:>3}  {question}  {outcome}".rstrip()
 
 
 def _format_schedule(one: Schedule) -> str:
     next_time = _local(one.next, one.zone) if one.next else "never"
-    return f"{one.name:<24}  {next_time:<25}  {one.when:<24}  {one.question[:60]}".rstrip()
+    return f"{one.name:<24}  {next_time:<25}  {one.when:<24}  {shorten(one.question, 60)}".rstrip()
 
 
 def _format_monitor(one: Monitor, changes: list[MonitorChange]) -> str:

@@ -190,7 +190,7 @@ def trust(store: Memory, key: str) -> None:
     """Trust the memory ID: runs see it as your own statement, not as a quotation."""
     hit = _find(store, key, own=True)
     store.trust(hit.id)
-    print_text(f"trusted {' '.join(hit.text.split())[:_MAX_LINE_CHARS]}")
+    print_text(f"trusted {shorten(hit.text, _MAX_LINE_CHARS)}")
 
 
 @memory.command()
@@ -222,7 +222,7 @@ def graph(place: MemoryPlace, output: Path | None) -> None:
         write_file(output, text.encode())
         print(f"wrote {output}")
         return
-    texts = {hit.id: hit.text[:60] for hit in found.memories}
+    texts = {hit.id: shorten(hit.text, 60) for hit in found.memories}
     for link in found.links:
         print_text(f"{link.strength:.2f} {link.kind:10}  {texts[link.one]}  —  {texts[link.other]}")
 

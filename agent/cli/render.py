@@ -14,6 +14,7 @@ import click
 from agent.cli.terminal import plural, print_error
 from agent.errors import NotFound
 from agent.export import FORMATS, Content, export, format_extension, report_view
+from agent.export.report_view import MAX_QUOTE_CHARS
 from agent.types import files_note
 from browser.plugins import extras_hint, plugins
 from browser.text.words import clean, shorten
@@ -38,7 +39,6 @@ _LIMIT_LINES = {
     "tokens": f"Stopped at the token limit (--max-tokens); {_PARTIAL_RESULT}",
     "repetition": f"Stopped because the model repeated itself; {_PARTIAL_RESULT}",
 }
-_MAX_QUOTE_CHARS = 240  # about three lines in a terminal
 _MAX_WIDTH = 100
 """Maximum width of a readable line, in characters."""
 _SEPARATOR = " · "
@@ -154,7 +154,7 @@ def _source(source: ReportSource, report: Report) -> str:
     lines = [f"[{source.n}] {source.title or source.url}{where}{dated}{not_read}{copy}"]
     shown = {passage.text for passage in report.closest}  # shown above
     quotes = [quote for quote in source.quotes if quote not in shown]
-    return "\n".join([*lines, *(f"    “{shorten(quote, _MAX_QUOTE_CHARS)}”" for quote in quotes)])
+    return "\n".join([*lines, *(f"    “{shorten(quote, MAX_QUOTE_CHARS)}”" for quote in quotes)])
 
 
 def _last_line(report: Report) -> str:

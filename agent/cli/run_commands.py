@@ -38,7 +38,7 @@ from agent.journal.usage import total
 from agent.journal.usage import usage as usage_lines
 from agent.run.conversation_jobs import feedback as score_skills
 from agent.types import Report, format_usd
-from browser.text.words import one_line
+from browser.text.words import clean, shorten
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,7 +70,7 @@ def _row(folder: RunFolder) -> dict[str, Any]:
 
 
 def _format(row: dict[str, Any]) -> str:
-    question = one_line(row["question"])[:70]
+    question = shorten(clean(row["question"]), 70)
     confidence = "  – " if row["confidence"] is None else f"{row['confidence']:.2f}"
     doubt = "?" if row.get("doubt") else " "
     shown = row.get("badge", row["status"])

@@ -51,7 +51,7 @@ def list_(place: MemoryPlace, /, *, as_json: bool) -> None:
     proposed = proposed_skills(_data(place))
     lines = [f"  –    –  proposed {one.folder.name}: {one.folder / FILE}" for one in proposed]
     for one in written:
-        text = f"skipped: {one.broken}" if one.broken else one.description[:_MAX_LINE_CHARS]
+        text = f"skipped: {one.broken}" if one.broken else shorten(one.description, _MAX_LINE_CHARS)
         lines.append(f"  –    –  {one.owner:<7} {one.name}: {text}")
     print_rows([*lines, *map(_format, learned)], str, empty=["No skills yet."])
 

@@ -31,6 +31,7 @@ from agent.export.run_archive import MANIFEST, find_manifest_mismatches, is_seal
 from agent.journal.integrity import RecordFlaw
 from agent.sealing import TimestampInvalid, check, load_timestamper
 from agent.types import ReportSource, Sentence, VerdictState
+from browser.text.words import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -98,7 +99,7 @@ def export_proof(
     record = FinishedRun.read(folder)
     report = record.report
     if not 0 < number <= len(report.sentences):
-        listed = "; ".join(f"{n}: {s.text[:60]}" for n, s in enumerate(report.sentences, 1))
+        listed = "; ".join(f"{n}: {shorten(s.text, 60)}" for n, s in enumerate(report.sentences, 1))
         raise UsageError(f"{report.run} has no sentence {number}", hint=listed or "It has none.")
     sentence = report.sentences[number - 1]
     files: dict[str, bytes] = {}
