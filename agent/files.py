@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from agent.errors import UsageError
 from browser.files import write_atomic
+from browser.text.words import NOT_XML
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-_NON_XML_RE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 def write_file(path: Path, body: bytes, *, private: bool = False) -> None:
@@ -28,4 +26,4 @@ def write_file(path: Path, body: bytes, *, private: bool = False) -> None:
 
 def xml_text(text: str, instead: str = "") -> str:
     """Replace characters that XML 1.0 does not allow even in escaped form."""
-    return _NON_XML_RE.sub(instead, text)
+    return NOT_XML.sub(instead, text)

@@ -114,7 +114,11 @@ class Reply:
     cut: bool = False
 
 
-PASSAGE_ID = r"S\d+¶\d+"
+MAX_CLOSEST = 5
+"""Maximum number of passages that a report without an answer shows (`Report.closest`)."""
+PASSAGE_MARK = "¶"
+"""A character that occurs in every passage id (`S2¶7`), and is rare in other text."""
+PASSAGE_ID = rf"S\d+{PASSAGE_MARK}\d+"
 """The form of a passage's id, as a regular expression: `S3¶12`."""
 
 

@@ -11,6 +11,7 @@ BrowserError
  │    └── BadResponse       not HTTP, a chained or broken encoding, a redirect loop
  ├── SearchError        a provider cannot be queried at all (unreadable corpus, no such engine)
  ├── ExtractError       the bytes could not be read as the document they claim to be
+ │    └── Encrypted         the document needs a password
  └── SessionError       errors of the real browser
       ├── BrowserMissing    no Chrome, Chromium or Edge found
       ├── LaunchFailed      found, but did not start
@@ -83,6 +84,12 @@ class SearchError(BrowserError):
 
 class ExtractError(BrowserError):
     """The bytes could not be read as the document they claim to be."""
+
+
+class Encrypted(ExtractError):
+    """The document needs a password."""
+
+    hint = "Save a copy without a password, and read the copy."
 
 
 class SessionError(BrowserError):

@@ -69,8 +69,8 @@ _ANSWERS = {
 CLOSEST_WITHOUT_MODEL = "There is no answer without a language model. These passages are relevant:"
 CLOSEST = "These passages are relevant to the question:"
 """Titles of the passages shown in place of an answer: without and with a language model."""
-_MAX_QUOTE_CHARS = 240
-"""Maximum length of a quote in a note, in characters."""
+MAX_QUOTE_CHARS = 240
+"""Maximum length of a quote in a note, in characters: about three lines in a terminal."""
 
 
 def verdict_label(sentence: Sentence, report: Report) -> str:
@@ -280,7 +280,7 @@ def conflict_note(conflict: Conflict, report: Report) -> str:
         words = [dates.get(n) or "no date", "newer" if n in conflict.newer else ""]
         return ", ".join(filter(None, words))
 
-    quote = shorten(conflict.quote, _MAX_QUOTE_CHARS, whole_words=True)
+    quote = shorten(conflict.quote, MAX_QUOTE_CHARS, whole_words=True)
     own = "".join(f", [{n}] ({dated(n)})" for n in conflict.citations)
     return (
         f"disputed: [{conflict.source}] ({dated(conflict.source)}) says “{quote}”, against{own[1:]}"

@@ -30,7 +30,7 @@ from agent.evidence.facts import extract_facts, month_number
 from agent.evidence.tokens import tokenize
 from agent.guard.provenance import PRIVATE_KINDS, SEARCH_SITE, Kind, Provenance, site_of
 from browser.net.url import parse
-from browser.text.words import UNSPACED, stem_in, words
+from browser.text.words import UNSPACED, letters_and_digits, stem_in, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,6 +43,8 @@ MAX_BITS: Final = 100
 128-bit key, but enough for a dozen pages of a large site."""
 MAX_SHOWN_WORDS: Final = 10
 """Maximum number of words per run that the user did not write but the site showed."""
+FORBIDDEN_REASON: Final = "it contains a secret from the environment"
+"""Why a text is never sent, whatever the user approved."""
 POINT_BITS: Final = 20.0
 """Bits of information in a clicked point on the page: one of about a thousand by a thousand."""
 _NUMBER_BITS = 10.0
@@ -138,7 +140,7 @@ class Outgoing:
         kept, withheld = list[str](), list[Withheld]()
         for piece in text.split():
             if redactor is not None and redactor.text(piece) != piece:
-                withheld.append(Withheld(piece, "it contains a secret from the environment"))
+                withheld.append(Withheld(piece, FORBIDDEN_REASON))
             elif why := self._why_withheld(_decoded(piece), kept):
                 withheld.append(Withheld(piece, why))
             else:
@@ -181,7 +183,7 @@ class Outgoing:
         """Return whether a string is in the question or public text; ignores spaces in numbers."""
         pattern = re.escape(text)
         if not any(map(str.isalpha, text)):
-            pattern = r"[ .,\-/()]{0,2}".join(_letters_and_digits(text))
+            pattern = r"[ .,\-/()]{0,2}".join(letters_and_digits(text))
         search = re.compile(pattern, re.IGNORECASE).search
         return any(map(search, self.provenance.texts_of(Kind.USER, Kind.WEB)))
 
@@ -190,7 +192,7 @@ class Outgoing:
 
         Returns None if it also occurs in public text.
         """
-        plain, read = _letters_and_digits(text), self.provenance
+        plain, read = letters_and_digits(text), self.provenance
         digits = "".join(filter(str.isdigit, plain))
         if len(plain) < _MIN_DIGITS:
             return None
@@ -199,7 +201,7 @@ class Outgoing:
                 self._identifiers.update(dict.fromkeys(_identifiers(private), kind))
         self._searched = len(read.texts)
         for identifier, kind in self._identifiers.items():
-            bare = _letters_and_digits(identifier)
+            bare = letters_and_digits(identifier)
             said = digits if bare.isdigit() else plain
             if (bare in said or bare[::-1] in said) and not self._is_public(identifier):
                 return kind
@@ -420,16 +422,11 @@ def _join_words(text: str) -> str:
     return f" {' '.join(words(text))} "
 
 
-def _letters_and_digits(text: str) -> str:
-    """Return the letters and digits in `text`, case-folded."""
-    return "".join(filter(str.isalnum, text.casefold()))
-
-
 def _identifiers(text: str) -> Iterator[str]:
     """Yield the keys, e-mail addresses and long numbers in `text`."""
     yield from _EMAIL.findall(text)
     for number in _NUMBER.findall(text):
-        digits = _letters_and_digits(number)
+        digits = letters_and_digits(number)
         telling = len(digits) >= _MIN_DIGITS and len(set(digits)) > 2
         if telling and not _DATES.fullmatch(number):
             yield number

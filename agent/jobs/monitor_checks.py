@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import operator
 import os
-import re
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -20,6 +19,7 @@ from agent.jobs.job import JobOutcome, NoSuchJob
 from agent.jobs.monitors import CONDITION, Monitors, MonitorState
 from agent.jobs.page_diff import PageBlock, diff_blocks, first_number, learn_noise, read_blocks
 from agent.journal.runs import RunFolder
+from agent.memory.terms import without_citations
 from agent.run.web import open_web
 from agent.types import Report
 from browser.errors import BrowserError, RefError
@@ -44,7 +44,6 @@ _COMPARISONS: Final[dict[str, Callable[[float, float], bool]]] = {
     ">=": operator.ge,
     "=": operator.eq,
 }
-_CITATION_RE: Final = re.compile(r"\s*\[\d+\]")
 
 
 async def check_monitor(
@@ -136,7 +135,7 @@ def _watched_text(report: Report) -> str:
 def _diff_answers(before: str, after: str) -> str:
     """Compare two answers sentence by sentence, ignoring citations."""
     old, new = (
-        [PageBlock("", _CITATION_RE.sub("", line)) for line in text.splitlines() if line]
+        [PageBlock("", without_citations(line)) for line in text.splitlines() if line]
         for text in (before, after)
     )
     return "\n".join(change.as_diff() for change in diff_blocks(old, new))

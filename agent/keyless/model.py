@@ -13,7 +13,7 @@ from agent.keyless.researcher import Research, Researcher, excerpt
 from agent.limits import STANDARD_LIMITS
 from agent.models.base import ModelReply
 from agent.protocol.replies import NOT_FOUND
-from agent.types import Fit
+from agent.types import MAX_CLOSEST, Fit
 from browser.text.words import FOLDED, SENTENCE_ENDS, content_words, words
 
 if TYPE_CHECKING:
@@ -32,8 +32,6 @@ MIN_DENSITY = 0.4
 and two folders, 112 of 116 are right at or above the minimum confidence, and 97 of 99 if this
 minimum applies too (156 of 166 with only a minimum confidence of .85).
 """
-MAX_CLOSEST = 5
-"""Maximum number of passages cited if none answers the question."""
 ANSWER_SENTENCES = 2
 """Number of sentences quoted as the answer to a question in the page text."""
 OPENING_SENTENCES = 2

@@ -20,6 +20,7 @@ from agent.models.base import Task, takes
 from agent.prompts import prompt
 from agent.protocol.loose_json import loose_object
 from agent.protocol.replies import inert
+from agent.tools.rephrasing import MAX_QUERY_CHARS
 from agent.tools.web_tools import read, web_search
 from agent.types import Message, ToolCall, Verdict, VerdictState
 from browser.net.url import normalize
@@ -37,8 +38,6 @@ PAGES_READ: Final = 2
 """Number of results read per search, kept small to limit the number of extra pages."""
 PASSAGES_JUDGED: Final = 3
 """Maximum number of passages per page that the judge sees for a claim."""
-QUERY_CHARS: Final = 150
-"""Maximum length of a query: engines truncate longer ones."""
 
 
 async def challenge(work: Orchestrator, judge: ClaimJudge, answer: str, most: int) -> None:
@@ -83,7 +82,9 @@ async def _queries(work: Orchestrator, claims: Sequence[str]) -> list[str]:
     given = [row if isinstance(row, str) else "" for row in rows] if isinstance(rows, list) else []
     given += [""] * (len(claims) - len(given))
     pairs = zip(claims, given, strict=False)
-    return [" ".join((row or without_values(claim)).split())[:QUERY_CHARS] for claim, row in pairs]
+    return [
+        " ".join((row or without_values(claim)).split())[:MAX_QUERY_CHARS] for claim, row in pairs
+    ]
 
 
 def without_values(claim: str) -> str:

@@ -64,6 +64,10 @@ _DISPUTE_LINE_RE = re.compile(
 )
 """Words from the answer, the id of the passage that disagrees, and words from that passage."""
 _CITATION_RE = re.compile(r"\s*\[S\d[^\]]*\]")
+CLAIMS_PER_REQUEST = 10
+"""Maximum number of claims of a draft or an earlier report in one request to the judge, about as
+many as a long answer has.
+"""
 PASSAGE_ID_RE = re.compile(PASSAGE_ID)
 _JOINING_WORDS = frozenset({"and", "but", "or", "then", "with", "und", "from", "in"})
 """Words that only connect two quotations in a line."""

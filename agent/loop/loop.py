@@ -33,7 +33,7 @@ from agent.prompts import (
 )
 from agent.protocol.call_results import format_results
 from agent.protocol.replies import NOT_FOUND, gives_up, inert, parse
-from agent.types import Message, ToolTrait
+from agent.types import PASSAGE_MARK, Message, ToolTrait
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,8 +68,6 @@ MAX_REJECTED_CHARS: Final = 2_000
 """Maximum number of characters kept from a rejected reply."""
 MIN_ECHO_CHARS: Final = 40
 """Minimum length of a line to count as copied from the system prompt, in characters."""
-_PASSAGE_MARK: Final = "¶"
-"""A character that occurs in every passage id (`S2¶7`), and is rare in other text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +210,7 @@ class Loop:
         if reply.cut and not self._was_cut:
             self._was_cut = True
             return CUT
-        if reply.cut and _PASSAGE_MARK not in reply.text:
+        if reply.cut and PASSAGE_MARK not in reply.text:
             raise ModelCut(f"the reply of {self.model.name} was cut off at its length limit twice")
         if reply.broken and self._forms_shown < MAX_FORMS_SHOWN:
             self._forms_shown += 1
@@ -252,10 +250,10 @@ class Loop:
     def _has_context(self, reply: Reply) -> bool:
         """Whether the question's context may be sufficient for a reply without a tool call."""
         handed = self.messages[: self._question + 1]
-        if any(_PASSAGE_MARK in message.content for message in handed):
+        if any(PASSAGE_MARK in message.content for message in handed):
             return bool(reply.text) and not reply.broken and not gives_up(reply.text)
         useless = (
-            not reply.text or reply.broken or _PASSAGE_MARK in reply.text or gives_up(reply.text)
+            not reply.text or reply.broken or PASSAGE_MARK in reply.text or gives_up(reply.text)
         )
         return not useless and self._question > 0
 
@@ -274,9 +272,7 @@ class Loop:
         if self.guides is None:
             return reply.text
         # If no passage was ever shown, the citations are invented.
-        if _PASSAGE_MARK in reply.text and not any(
-            _PASSAGE_MARK in m.content for m in self.messages
-        ):
+        if PASSAGE_MARK in reply.text and not any(PASSAGE_MARK in m.content for m in self.messages):
             return NOT_FOUND
         if reply.broken:
             return ""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from agent.types import PASSAGE_MARK
+
 _ADDRESS_RE = re.compile(r"https?://[^\s<>\"'\])}|]+")
 _LINK_RE = re.compile(
     r"!?\[([^\]]*)\]\((https?://[^\s)]+)[^)]*\)|\s?[(<]?(https?://[^\s<>\"'\])}|]+)[)>]?"
@@ -11,7 +13,6 @@ _LINK_RE = re.compile(
 _LIST_ITEM_RE = re.compile(r"\s*(?:[-*•]\s|\d{1,3}[.)]\s|\[\^?\w{1,8}\]:?\s)")
 _HEADING_RE = re.compile(r"\s*(?:#{1,6}\s.*|\*\*[^*]+\*\*:?|[^.!?]{1,40}:)\s*")
 _FOOTNOTE_RE = re.compile(r"\[\^(\w{1,8})\](:?)")
-_PASSAGE_MARK = "¶"
 
 
 def remove_unseen_addresses(answer: str, seen: str) -> tuple[str, list[str]]:
@@ -47,7 +48,7 @@ def remove_unseen_addresses(answer: str, seen: str) -> tuple[str, list[str]]:
 
 def _is_invented(line: str, unseen: list[str]) -> bool:
     addresses = _ADDRESS_RE.findall(line)
-    return _PASSAGE_MARK not in line and all(address in unseen for address in addresses)
+    return PASSAGE_MARK not in line and all(address in unseen for address in addresses)
 
 
 def _without_address(found: re.Match[str], unseen: list[str]) -> str:

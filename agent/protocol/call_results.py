@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agent import jsvalues as js
+from agent.errors import ToolError
 from agent.protocol.replies import inert
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ CUT_TEXT_UNITS = 2_500
 _MAX_INT_BITS = 1024
 """Maximum number of bits in an integer; larger ones are infinite in JavaScript."""
 _CUT_MARK = "…[truncated]"
-DEFAULT_HINT = "Tool failed. Try a different approach."
+DEFAULT_HINT = ToolError.hint
 _LONE_SURROGATE_RE = re.compile("[\ud800-\udfff]")
 
 

@@ -16,7 +16,7 @@ from agent.config import load_options
 from agent.evidence.answer import PASSAGES_FOR_UNCITED, SourceList, check_answer
 from agent.evidence.verify import verify_claim, with_judge
 from agent.journal.events import JUDGE
-from agent.loop.judge import ClaimJudge, find_undecided_claims, group_by_sources
+from agent.loop.judge import CLAIMS_PER_REQUEST, ClaimJudge, find_undecided_claims, group_by_sources
 from agent.run.draft import ReferenceChecker, read_draft, service_addresses
 from agent.run.research import Run, run_question
 from agent.run.services import Inputs
@@ -36,9 +36,6 @@ if TYPE_CHECKING:
     from agent.run.models import ResolvedModel
     from agent.run.services import RunServices
     from agent.types import Passage, Report, Verdict
-
-MAX_CLAIMS_AT_ONCE: Final = 10
-"""Maximum number of claims in one request to the judge, about as many as a long answer has."""
 
 _RANKED_PASSAGES: Final = 60
 """Number of most similar passages among which one on another page is sought; passages of the cited
@@ -159,8 +156,8 @@ class Audit(Run):
     ) -> None:
         """Have the judge decide claims in batches; if a batch fails, the rest stay undecided."""
         claims = group_by_sources(claims)
-        for start in range(0, len(claims), MAX_CLAIMS_AT_ONCE):
-            batch = dict(itertools.islice(claims.items(), start, start + MAX_CLAIMS_AT_ONCE))
+        for start in range(0, len(claims), CLAIMS_PER_REQUEST):
+            batch = dict(itertools.islice(claims.items(), start, start + CLAIMS_PER_REQUEST))
             self._requests += 1
             place = f"{JUDGE}/{self._requests}"
             if not await judge.decide(batch, place, _paragraphs_of(batch, text)):

@@ -8,15 +8,13 @@ from agent.evidence.answer import SourceList
 from agent.evidence.passages import nearest_quote
 from agent.keyless.researcher import excerpt
 from agent.loop.judge import cited_passages
-from agent.types import ClosePassage
+from agent.types import MAX_CLOSEST, ClosePassage
 from browser.text.words import content_words
 
 if TYPE_CHECKING:
     from agent.evidence.store import Evidence
     from agent.types import Passage, Report
 
-MAX_CLOSEST: Final = 5
-"""Maximum number of passages shown when there is no answer."""
 MAX_CHARS: Final = 500
 """Maximum number of characters per passage. For 132 questions over closed webs, the first three
 passages contain 99 answers, or 96 if cut to three sentences each.

@@ -23,7 +23,7 @@ from browser.errors import BrowserError, ExtractError
 from browser.extract import extract_body
 from browser.extract.blocks import render_markdown, walk
 from browser.extract.hidden import strip_hidden
-from browser.extract.metadata import find_doi
+from browser.extract.metadata import CLOSING_PUNCTUATION, find_doi
 from browser.extract.sniff import sniff
 from browser.extract.tree import parse_html
 from browser.net.url import normalize
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
 READABLE_FORMATS: Final = "An audit reads Markdown, .docx, HTML, PDF and .bib."
 _URL_RE = re.compile(r"https?://[^\s<>()\[\]\"|]*(?:\([^\s()]*\)[^\s<>()\[\]\"|]*)*")
-_TRAILING_PUNCTUATION: Final = ".,;:!?'\"*_"
-"""Characters after an address that belong to the sentence instead of the address."""
 # `[1] text`, `[^note]: text`, `1. text`.
 _KEYED_REFERENCE_RE = re.compile(r"^ {0,3}(?:\[\^?([\w:.-]+)\]:?|(\d{1,3})[.)])[ \t]+(\S.*)$")
 _BULLET_PREFIXES: Final = ("- ", "* ", "+ ", "• ")
@@ -99,7 +97,7 @@ class Draft:
         replacements = {ref.url: place for ref, place in places.items() if not ref.key and place}
 
         def replace_url(match: re.Match[str]) -> str:
-            url = match[0].rstrip(_TRAILING_PUNCTUATION)
+            url = match[0].rstrip(CLOSING_PUNCTUATION)
             return replacements.get(url, url) + match[0][len(url) :]
 
         text = _LINKS_IN_BRACKETS_RE.sub(
@@ -198,7 +196,7 @@ def _split(text: str, bibliography: Sequence[DraftReference]) -> Draft:
     for key, own_lines in listed:
         reference = " ".join(" ".join(own_lines).split())
         match = _URL_RE.search(reference)
-        url = match[0].rstrip(_TRAILING_PUNCTUATION) if match else ""
+        url = match[0].rstrip(CLOSING_PUNCTUATION) if match else ""
         by_key[key] = DraftReference(key, reference, url, find_doi(reference))
 
     def inline_link(match: re.Match[str]) -> str:
@@ -207,9 +205,7 @@ def _split(text: str, bibliography: Sequence[DraftReference]) -> Draft:
         return f"[{match[1]}]({target.url})" if target and target.url else match[0]
 
     plain = _REFERENCE_LINK_RE.sub(inline_link, "".join(body))
-    urls = dict.fromkeys(
-        match[0].rstrip(_TRAILING_PUNCTUATION) for match in _URL_RE.finditer(plain)
-    )
+    urls = dict.fromkeys(match[0].rstrip(CLOSING_PUNCTUATION) for match in _URL_RE.finditer(plain))
     links = (DraftReference("", url, url, find_doi(url)) for url in urls)
     return Draft(plain, (*by_key.values(), *links, *bibliography))
 

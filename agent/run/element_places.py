@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Final
 
+from browser.page.lines import REF_PATTERN
 from browser.text.words import words
 from browser.types import REF
 
@@ -21,7 +22,6 @@ MIN_OWN_PARTS: Final = 0.5
 unique to it. If there are two words, both must match, so that a person with the same first name
 counts as a different row.
 """
-_BRACKETED_REF_RE = re.compile(rf"\[({REF})\b")
 _REF_RE = re.compile(rf"\b{REF}\b")
 _ROLE_PREFIX_RE = re.compile(r"\s*\w+: ")
 
@@ -53,7 +53,7 @@ def places_in(snapshot: str) -> Iterator[tuple[str, Place]]:
         text = line.lstrip("+-~ ")
         if text.startswith("#"):
             heading = without_marks(text)
-        for match in _BRACKETED_REF_RE.finditer(line):
+        for match in REF_PATTERN.finditer(line):
             shown = line[match.end() :].partition("]")[0]
             role, _, text_shown = shown.partition(":")
             name = f"{role.strip() or 'link'} {text_shown.partition(', ')[0].strip()}".strip()
@@ -101,7 +101,7 @@ def _words_above(place: Place) -> frozenset[str]:
 
 def without_marks(line: str) -> str:
     """Return a line of a snapshot without refs, markers and indentation."""
-    return " ".join(_BRACKETED_REF_RE.sub("", line).strip(" +-~#").replace("]", "").split())
+    return " ".join(REF_PATTERN.sub("", line).strip(" +-~#").replace("]", "").split())
 
 
 def share_of_own_parts(then: Place, now: Place | None) -> float:

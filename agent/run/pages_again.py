@@ -13,6 +13,7 @@ from agent.evidence.passages import split_passages
 from agent.run.draft import find_archived, normalise_url
 from agent.tools.policy import Policy
 from agent.tools.registry import Registry
+from agent.tools.rephrasing import MAX_QUERY_CHARS
 from agent.tools.sources import register_source
 from agent.tools.web_tools import web_search
 from agent.types import ReportSource, ToolCall
@@ -32,8 +33,6 @@ MAX_SEARCHES: Final = 8
 """Maximum number of searches for pages that are gone or no longer contain the quoted words."""
 RESULTS_READ: Final = 3
 """Pages read per search: if moved text is found at all, it is on one of the first results."""
-QUERY_CHARS: Final = 150
-"""Maximum length of a search for lost quotes, in characters: engines truncate longer queries."""
 _GONE_STATUSES: Final = (404, 410)  # HTTP statuses that mean that a page no longer exists
 
 
@@ -114,7 +113,7 @@ async def search_for_lost_quotes(
         page.archived, problem = await find_archived(web, archive, page.earlier_source.url, at)
         if problem:
             context.record("note", text=problem)
-        query = " ".join(f"{page.earlier_source.title} {words}"[:QUERY_CHARS].split()[:-1])
+        query = " ".join(f"{page.earlier_source.title} {words}"[:MAX_QUERY_CHARS].split()[:-1])
         found = (await calls.run(ToolCall(web_search.name, query), f"recheck/{number}"))()
         urls = dict.fromkeys(hit.url for hit in found.results)
         urls.pop(page.earlier_source.url, None)

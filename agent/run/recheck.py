@@ -17,7 +17,7 @@ from agent.evidence.changes import LaterWording, compare_words, passages_in_plac
 from agent.evidence.verify import with_judge
 from agent.journal.events import JUDGE
 from agent.journal.runs import Runs
-from agent.loop.judge import ClaimJudge
+from agent.loop.judge import CLAIMS_PER_REQUEST, ClaimJudge
 from agent.run.draft import service_addresses
 from agent.run.pages_again import read_again, search_for_lost_quotes
 from agent.run.report_to_recheck import open_earlier, quoted_pages
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from agent.run.services import RunServices
     from agent.types import CheckState, Passage, Sentence
 
-CLAIMS_PER_REQUEST: Final = 10
-"""Maximum number of claims in one request to the judge, about as many as a long answer has."""
 PASSAGES_JUDGED: Final = 4
 """Number of passages of the changed page, the most similar ones, that the judge sees per claim."""
 PASSAGES_IN_PLACE: Final = 2

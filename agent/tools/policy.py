@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.errors import MAX_ERROR_CHARS, ResearchError, ToolError, error_text
-from agent.guard.outgoing import Sent, Sink
+from agent.guard.outgoing import FORBIDDEN_REASON, Sent, Sink
 from agent.guard.provenance import SEARCH_SITE, Kind, exact_url, site_of
 from agent.guard.secret_store import secret_name
 from agent.journal.messages import image_rows
@@ -291,7 +291,7 @@ async def check_outgoing(
                 arguments = arguments.model_copy(update={sent.field: query})
             continue
         if context.redactor.text(sent.text) != sent.text:
-            raise refusal(context, tool.name, "it contains a secret from the environment")
+            raise refusal(context, tool.name, FORBIDDEN_REASON)
         site, why = _recipient(context, tool, arguments, sent), ""
         outgoing = context.outgoing
         if sent.sink is Sink.ADDRESS:

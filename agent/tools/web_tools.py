@@ -22,6 +22,7 @@ from agent.tools.sources import (
     show_passages,
 )
 from agent.types import Passage, ToolTrait
+from browser.page.block_pages import PAYWALL_REASON
 from browser.search.chain import Local, merge_answers, search_with_rewrites
 from browser.text.languages import question_language
 from browser.text.words import CHARS_PER_TOKEN, content_words
@@ -255,7 +256,7 @@ _READABLE_OUTCOMES = frozenset({Outcome.OK, Outcome.EMPTY})
 _BLOCK_PAGE_ADVICE = {
     Outcome.CONSENT: "OPEN it and answer its consent dialog, then READ without url",
     Outcome.LOGIN: "the page requires a login",
-    Outcome.PAYWALL: "only the beginning is free to read",
+    Outcome.PAYWALL: PAYWALL_REASON,
 }
 
 

@@ -110,7 +110,7 @@ def _gunzip(body: bytes) -> tuple[bytes, str]:
             note = f"only the beginning could be unpacked: {error}"
             break
         if unpacker.unconsumed_tail:
-            raise TooLarge("unpacked, it exceeds the size limit", hint="Try another source.")
+            raise TooLarge("unpacked, it exceeds the size limit")
         if not unpacker.eof:
             note = "the file is truncated: only the beginning was read"
         body = unpacker.unused_data

@@ -135,7 +135,8 @@ _MODIFIED_META = (
     "article:modified_time", "og:updated_time", "datemodified", "last-modified", "dcterms.modified",
 )  # fmt: skip
 _DOI = re.compile(rf"\b{DOI_START}[^\s\"<>]+")
-_CLOSING_PUNCTUATION = ".,;:!?'\"*_"
+CLOSING_PUNCTUATION = ".,;:!?'\"*_"
+"""Characters after a DOI or an address that belong to the sentence."""
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*", re.IGNORECASE)
 _BYLINE_PREFIX = re.compile(
     r"^\s*(?:(?:by|von|par|por|(?:posted|written) by)(?:[\s:]+|$)"
@@ -249,10 +250,10 @@ def read_metadata(root: etree._Element, url: str, nodes: Sequence[Node]) -> Meta
 def find_doi(text: str) -> str:
     """Find the DOI in a reference, an address or other text; "" if there is none."""
     match = _DOI.search(text)
-    doi = match[0].rstrip(_CLOSING_PUNCTUATION) if match else ""
+    doi = match[0].rstrip(CLOSING_PUNCTUATION) if match else ""
     # DOIs may contain brackets, but an unmatched closing bracket belongs to the surrounding text.
     while doi.endswith((")", "]")) and doi.count(")") > doi.count("("):
-        doi = doi[:-1].rstrip(_CLOSING_PUNCTUATION)
+        doi = doi[:-1].rstrip(CLOSING_PUNCTUATION)
     return doi.lower()
 
 

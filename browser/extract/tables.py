@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     CellText = Callable[[etree._Element], str]  # noqa: SLF001 - the name of lxml's public type
 
+MAX_ROWS = 20_000
+"""Maximum number of rows read from a sheet or a file; more are for calculation, not for reading."""
 # Cells with more characters are layout columns, not values.
 _MAX_CELL_CHARS = 1_500
 # Spans are limited because the page controls them; HTML allows 1,000 columns.

@@ -17,7 +17,7 @@ from browser.extract.dates import iso_date
 from browser.extract.documents.jats import is_jats, read_jats
 from browser.extract.hidden import strip_hidden
 from browser.extract.links import read_links
-from browser.extract.tables import table_markdown, table_text
+from browser.extract.tables import MAX_ROWS, table_markdown, table_text
 from browser.extract.tree import (
     local_name,
     parse_html,
@@ -116,8 +116,6 @@ def _unwrap_paragraphs(state: StateCore) -> None:
             token.content = "\n".join(unwrap(token.content.split("\n")))
 
 
-# Rows beyond this number are for calculation, not for reading.
-_MAX_ROWS = 20_000
 # Maximum number of characters. No table has such a long row, but a line of commas would exhaust
 # memory.
 _MAX_LINE_CHARS = 1_000_000
@@ -159,14 +157,14 @@ def _read_csv(text: str, url: str, name: str) -> Document:
         dialect = csv.Sniffer().sniff(text[:4096], delimiters=",;\t|")
     reader = filter(None, csv.reader(io.StringIO(text, newline=None), dialect))
     try:
-        rows = list(islice(reader, _MAX_ROWS + 1))
+        rows = list(islice(reader, MAX_ROWS + 1))
     except csv.Error:
         return read_plain(text, url, name, kind="csv", note="not valid CSV: shown as text")
-    table = Table(tuple(tuple(one_line(c) for c in row) for row in rows[:_MAX_ROWS]))
+    table = Table(tuple(tuple(one_line(c) for c in row) for row in rows[:MAX_ROWS]))
     return Document(
         url=url, title=name, text=table_text(table), markdown=table_markdown(table) if rows else "",
         kind="csv", tables=(table,),
-        notes=(f"only the first {_MAX_ROWS} rows",) if len(rows) > _MAX_ROWS else (),
+        notes=(f"only the first {MAX_ROWS} rows",) if len(rows) > MAX_ROWS else (),
     )  # fmt: skip
 
 

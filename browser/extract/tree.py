@@ -9,7 +9,7 @@ from lxml import etree, html
 
 from browser.errors import ExtractError
 from browser.extract.sniff import decode_noted
-from browser.text.words import one_line
+from browser.text.words import NOT_XML, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 FOLDED_MARK = "data-folded"
 """Marks an element that a control on the page opens."""
 
-_NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 # The elements that trafilatura expects; lxml.html's own lookup makes a Python call for each.
 _LOOKUP = etree.ElementDefaultClassLookup(element=html.HtmlElement)
 
@@ -165,7 +164,7 @@ def remove(element: etree._Element) -> None:
 
 def _join_texts(*texts: str | None) -> str:
     """Join strings, dropping characters that lxml may return but does not accept."""
-    return _NOT_XML.sub("", "".join(filter(None, texts)))
+    return NOT_XML.sub("", "".join(filter(None, texts)))
 
 
 def raw_text(element: etree._Element) -> str:

@@ -16,6 +16,9 @@ from browser.errors import Refused
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+MAX_FILE_BYTES = 32 * 1024 * 1024
+"""Maximum size of a file that is read or indexed, in bytes; no document is larger than this."""
+
 
 class LocalFiles:
     """The files and folders that may be read, each with the name that prefixes its addresses.

@@ -80,6 +80,10 @@ _CONSENT_HOSTS = ("consent.", "consentmanager.", "privacyconsent.", "privacy-con
 _LOGIN_PATHS = ("/login/", "/log-in/", "/signin/", "/sign-in/", "/auth/", "/sso/")
 
 
+CAPTCHA_REASON = "the site asks for a captcha to be solved"
+PAYWALL_REASON = "only the beginning is free to read"
+
+
 class BlockPage(NamedTuple):
     """The kind of block page, with a one-line reason for the verdict."""
 
@@ -148,7 +152,7 @@ def _by_content(
         return None
     # A longer page with such wording must also be marked as not free (schema.org).
     if len(text) <= _MAX_BLOCK_PAGE_CHARS or _contains_any("".join(html.split()), _NOT_FREE_MARKUP):
-        return BlockPage(Outcome.PAYWALL, "only the beginning is free to read")
+        return BlockPage(Outcome.PAYWALL, PAYWALL_REASON)
     return None
 
 
@@ -156,7 +160,7 @@ def _short_block_page(requested: str, url: str, html: str, words: str) -> BlockP
     """Recognise a short block page; the most reliable signs are checked first."""
     bare = len(words) < _MAX_NOTICE_CHARS
     if _CAPTCHA.search(words) and _contains_any(html, CAPTCHA_MARKS):
-        return BlockPage(Outcome.CAPTCHA, "the site asks for a captcha to be solved")
+        return BlockPage(Outcome.CAPTCHA, CAPTCHA_REASON)
     if _BOT_CHECK.search(words) or (bare and (_BOT_CHECK.search(html) or _BOT_MARKS.search(html))):
         return BlockPage(Outcome.BOT_CHECK, "the site checks whether the visitor is human")
     if bare and _contains_any(words, _BLOCKED_PHRASES):

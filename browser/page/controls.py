@@ -15,7 +15,7 @@ from browser.errors import ActionError, RefError
 from browser.page import injected
 from browser.page.user_input import ARROW_KEY_ROLES, POINTER_MS, click, control_state, fill, related
 from browser.page.waiting import keep_rendering
-from browser.text.words import clean
+from browser.text.words import clean, letters_and_digits
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -112,7 +112,9 @@ async def _check_typed_in_drawn_field(
     if not now and not old:  # the control draws on a canvas
         return "the value that it shows could not be checked"
     shows = f"it shows {clean(after['drawn'])[:VALUE_SHOWN_CHARS]!r}"
-    lines = [line for line in map(_letters, text.splitlines()) if line] or [_normalize(text)]
+    lines = [line for line in map(letters_and_digits, text.splitlines()) if line] or [
+        _normalize(text)
+    ]
     rest = now
     for line in sorted(lines, key=len, reverse=True):
         if line not in rest:
@@ -127,7 +129,9 @@ async def _check_typed_in_drawn_field(
         expected = head[-CONTEXT_LETTERS:] + _normalize(text) + tail[:CONTEXT_LETTERS]
         return "" if expected in now else f"but {shows}"
     leftover = [
-        line for line in map(_letters, before["drawn"].splitlines()) if line and line in rest
+        line
+        for line in map(letters_and_digits, before["drawn"].splitlines())
+        if line and line in rest
     ]
     stayed = replaced and leftover and before["kind"] == "editor"
     return f"but the previous text is still there: {shows}" if stayed else ""
@@ -386,11 +390,6 @@ def _different_value(state: ControlState) -> str:
     return f"but it now reads {state['reads'][:VALUE_SHOWN_CHARS]!r}"
 
 
-def _letters(text: str) -> str:
-    """Reduce a string to its letters and digits."""
-    return "".join(filter(str.isalnum, text.casefold()))
-
-
 def _normalize(text: str) -> str:
     """Reduce a string to its letters and digits or, if it has none, remove its spaces."""
-    return _letters(text) or "".join(text.casefold().split())
+    return letters_and_digits(text) or "".join(text.casefold().split())

@@ -33,9 +33,10 @@ from browser.extract.links import embedded_pdf
 from browser.extract.sniff import decode
 from browser.extract.tree import parse_html, raw_text, text_content
 from browser.extract.weighing import MAJORITY
-from browser.net.local_files import LocalFiles
+from browser.net.local_files import MAX_FILE_BYTES, LocalFiles
 from browser.net.url import host, join, registrable_domain
 from browser.page.block_pages import (
+    CAPTCHA_REASON,
     BlockPage,
     find_block_page,
     is_bare_page,
@@ -71,8 +72,6 @@ _DOCUMENT_SUFFIXES = frozenset(
 )
 # Block pages that a real browser may get past, because it runs scripts and has cookies.
 _OUTCOMES_TO_RETRY_IN_BROWSER = frozenset((Outcome.BOT_CHECK, Outcome.CONSENT, Outcome.BLOCKED))
-# Maximum size of a local file in bytes; no document is larger than this.
-_MAX_FILE_BYTES = 32 * 1024 * 1024
 
 # Only headers about the document are kept. Others may be specific to a user, such as cookies,
 # tokens and session names.
@@ -254,8 +253,8 @@ def _read_file(url: str, files: LocalFiles) -> Page:
     address = files.address(path)
     if not path.is_file():
         raise BadResponse(f"no file {address}", hint="Check the path.")
-    if path.stat().st_size > _MAX_FILE_BYTES:
-        raise TooLarge(f"{address} is larger than {_MAX_FILE_BYTES >> 20} MB")
+    if path.stat().st_size > MAX_FILE_BYTES:
+        raise TooLarge(f"{address} is larger than {MAX_FILE_BYTES >> 20} MB")
     body = path.read_bytes()
     kind = mimetypes.guess_type(path.name)[0] or ""
     document = extract_body(body, kind, address)
@@ -337,7 +336,7 @@ async def read_rendered(tab: Tab, *, check_status: bool = False) -> Page:
         and is_bare_page(html, document)
         and (mentions_captcha(document) or await tab.challenge() is not None)
     ):
-        blocked = BlockPage(Outcome.CAPTCHA, "the site asks for a captcha to be solved")
+        blocked = BlockPage(Outcome.CAPTCHA, CAPTCHA_REASON)
     return Page(
         requested_url=url, url=url, via="browser",
         outcome=blocked.outcome if blocked else _outcome(document), fetched_at=datetime.now(UTC),

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from browser.errors import BrowserError, ExtractError, SearchError
+from browser.net.local_files import MAX_FILE_BYTES
 from browser.text.languages import language_of, stems_in
 from browser.text.sentences import sentences
 from browser.text.words import character_pairs, clean
@@ -37,8 +38,6 @@ KINDS = frozenset(
     .tsv .json .xml .zip .text .log .adoc .asciidoc .org .tex .yaml .yml .toml .ini .cfg
     .conf""".split()
 )
-# The same limit applies to files that a run reads.
-_MAX_FILE_BYTES = 32 * 1024 * 1024
 # Characters per passage: long enough to contain a question's words, short enough for one topic.
 _MIN_CHARS, _MAX_CHARS = 500, 1500
 
@@ -187,8 +186,8 @@ def _is_current(
 def index_file(db: sqlite3.Connection, file: CorpusFile, extract: Extractor) -> None:
     """Read a file and add its passages to the index, in one transaction."""
     now, path, body, failure = time.time_ns(), Path(file.path), b"", ""
-    if file.size > _MAX_FILE_BYTES:
-        failure = f"larger than {_MAX_FILE_BYTES >> 20} MB"
+    if file.size > MAX_FILE_BYTES:
+        failure = f"larger than {MAX_FILE_BYTES >> 20} MB"
     else:
         try:
             body = path.read_bytes()

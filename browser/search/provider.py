@@ -12,7 +12,7 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 from browser.errors import BrowserError, ConnectFailed, DeadlineExceeded, NoAnswer, Refused
 from browser.net.http import API_HEADERS
 from browser.net.pace import retry_after
-from browser.search.refusals import refusal_from_response
+from browser.search.refusals import UNREADABLE, refusal_from_response
 from browser.search.results import clean_results, is_encrypted_wrapper, is_on_site
 from browser.types import Outcome, SearchPage
 
@@ -211,9 +211,7 @@ class SearchProvider(SearchSource):
         page = self.parse(body, url or self.endpoint)
         results = clean_results(page.results, self.name)
         if page.outcome is Outcome.OK and not results:
-            return SearchPage(
-                Outcome.ERROR, detail="no results could be read; the layout may have changed"
-            )
+            return SearchPage(Outcome.ERROR, detail=UNREADABLE)
         return replace(page, results=results)
 
     def refusal(

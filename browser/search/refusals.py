@@ -53,6 +53,9 @@ _QUOTA_STATUSES = (402, 432, 433)
 _SEARCHED_CHARS = 20_000
 
 
+UNREADABLE = "no results could be read; the layout may have changed"
+
+
 def refusal_from_response(
     status: int, body: str, wait: float | None, *, keyed: bool
 ) -> SearchPage | None:

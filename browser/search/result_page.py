@@ -12,7 +12,7 @@ from bs4.element import NavigableString
 
 from browser.net.url import host, registrable_domain
 from browser.search.layouts import MIN_HEADINGS, Headings, Layout
-from browser.search.refusals import BLOCK_PAGE_WORDS, recognise_block_page
+from browser.search.refusals import BLOCK_PAGE_WORDS, UNREADABLE, recognise_block_page
 from browser.search.results import is_encrypted_wrapper, unwrap_target
 from browser.types import Outcome, SearchPage, SearchResult
 
@@ -230,4 +230,4 @@ def parse_page(
         return SearchPage(Outcome.BLOCKED, detail="a page that needs JavaScript")
     if _is_empty_result_page(page, base):
         return SearchPage(Outcome.EMPTY)
-    return SearchPage(Outcome.ERROR, detail="no results could be read; the layout may have changed")
+    return SearchPage(Outcome.ERROR, detail=UNREADABLE)

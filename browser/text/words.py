@@ -163,6 +163,10 @@ _ESCAPE_SEQUENCE = re.compile(
 )
 
 
+NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+"""Matches the characters that XML does not allow."""
+
+
 def one_line(text: str) -> str:
     """Put text on one line; remove control, invisible and undecodable characters."""
     return " ".join(clean(text).split())
@@ -177,6 +181,11 @@ def clean(text: str) -> str:
         return text
     unified = text.replace("\r\n", "\n").replace("\r", "\n")
     return _INVISIBLE.sub("", _ESCAPE_SEQUENCE.sub("", unified))
+
+
+def letters_and_digits(text: str) -> str:
+    """Return the letters and digits in `text`, case-folded."""
+    return "".join(filter(str.isalnum, text.casefold()))
 
 
 def says_loading(text: str) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from browser.errors import ExtractError
 from browser.extract.documents.archive import Archive, drop, stream_xml
 from browser.extract.documents.composer import Composer, dublin_core
+from browser.extract.tables import MAX_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +40,6 @@ _READ_ELEMENTS = (
 _SPACE_ELEMENTS = {f"{_TEXT}s": " ", f"{_TEXT}tab": " ", f"{_TEXT}line-break": "\n"}
 # In the file, empty cells and rows occur once, with a repeat count that fills the sheet.
 _MAX_REPEATED = 50
-_MAX_ROWS = 20_000
 # Matches the parts that contain charts and formulas.
 _EMBEDDED = re.compile(r"Object \d+/content\.xml")
 _PICTURE = re.compile(rb'<draw:image\b[^>]*?href="(?!\./Object)([^"]*)"')
@@ -81,7 +81,7 @@ def _read_content(data: bytes, composer: Composer) -> None:
         if next(element.iterancestors(*_HANDLED_CONTAINERS), None) is not None:
             continue
         if element.tag == _TABLE_ROW:
-            rows += _rows(element) if len(rows) < _MAX_ROWS else ()
+            rows += _rows(element) if len(rows) < MAX_ROWS else ()
             drop(element)
             continue
         if element.tag == _TABLE_ELEMENT:

@@ -7,7 +7,7 @@ from posixpath import basename, dirname, join, normpath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from browser.errors import BrowserError, ExtractError
+from browser.errors import BrowserError, Encrypted, ExtractError
 from browser.extract.dates import iso_date
 from browser.extract.documents.archive import Archive, missing_extra_error
 from browser.extract.documents.composer import Composer, dublin_core
@@ -120,10 +120,7 @@ def read_compound(body: bytes, url: str, name: str) -> Document:
     """
     kind = next((k for s, k in _KIND_BY_STREAM.items() if s.encode("utf-16-le") in body), "")
     if kind == "locked":
-        raise ExtractError(
-            "the Office file is encrypted",
-            hint="Save a copy without a password, and read the copy.",
-        )
+        raise Encrypted("the Office file is encrypted")
     if kind == "xls":
         return read_xls(body, url, name)
     if kind == "doc":

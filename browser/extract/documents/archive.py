@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from lxml import etree
 
-from browser.errors import ExtractError, TooLarge
+from browser.errors import Encrypted, ExtractError, TooLarge
 from browser.extract.tree import parse_xml
 
 if TYPE_CHECKING:
@@ -63,9 +63,7 @@ class Archive:
         if info is None:
             return b""
         if info.flag_bits & 0x1:
-            raise ExtractError(
-                "the file is encrypted", hint="Save a copy without a password, and read the copy."
-            )
+            raise Encrypted("the file is encrypted")
         if name not in self._counted:
             self._check(info)
         try:
@@ -83,7 +81,7 @@ class Archive:
         for info in parts:
             self._check(info)
         if sum(info.file_size for info in parts) > self._bytes_left:
-            raise TooLarge("unpacked, it exceeds the size limit", hint="Try another source.")
+            raise TooLarge("unpacked, it exceeds the size limit")
 
     def _check(self, info: zipfile.ZipInfo) -> None:
         ratio = info.file_size / max(1, info.compress_size)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from browser.errors import ExtractError
+from browser.errors import Encrypted, ExtractError
 from browser.extract.dates import iso_date
 from browser.extract.documents.composer import Composer
 from browser.extract.documents.front_matter import FrontMatter, read_front_matter
@@ -81,9 +81,7 @@ def extract_pdf(body: bytes, url: str, name: str, *, layout: bool = True) -> Doc
         except pypdfium2.PdfiumError as error:
             if "password" not in str(error).lower():
                 raise ExtractError(f"not readable as PDF: {error}") from error
-            raise ExtractError(
-                "the PDF is encrypted", hint="Save a copy without a password, and read the copy."
-            ) from error
+            raise Encrypted("the PDF is encrypted") from error
         try:
             return _read_pdf(pdf, url, name, layout=layout)
         finally:

@@ -16,9 +16,10 @@ from xml.etree.ElementTree import ParseError
 
 from lxml import etree
 
-from browser.errors import ExtractError
+from browser.errors import Encrypted, ExtractError
 from browser.extract.documents.archive import BROKEN_ZIP, missing_extra_error
 from browser.extract.documents.composer import Composer, dublin_core
+from browser.extract.tables import MAX_ROWS
 from browser.extract.tree import text_content
 
 if TYPE_CHECKING:
@@ -27,9 +28,7 @@ if TYPE_CHECKING:
     from browser.extract.documents.archive import Archive
     from browser.types import Document
 
-# Rows and columns beyond these are for calculation, not for reading.
-_MAX_ROWS = 20_000
-_MAX_COLUMNS = 200
+_MAX_COLUMNS = 200  # the others are for calculation, as for `MAX_ROWS`
 # Empty cells count too: a single cell at the far end of a row adds 16,384 of them.
 _MAX_CELLS = 1_000_000
 # If there are more consecutive one-cell rows than this, they are a table column, not titles.
@@ -134,10 +133,7 @@ def read_xls(body: bytes, url: str, name: str) -> Document:
         *_BROKEN_FILE_ERRORS,
     ) as error:  # fmt: skip
         if "encrypted" in str(error):
-            raise ExtractError(
-                "the workbook is encrypted",
-                hint="Save a copy without a password, and read the copy.",
-            ) from error
+            raise Encrypted("the workbook is encrypted") from error
         raise ExtractError(f"not readable as a workbook: {error}") from error
     return reader.composer.document(url, "xls", name)
 
@@ -198,7 +194,7 @@ class _SheetReader:
         for number, row in enumerate(rows):
             cells = list(row)
             self._cells -= len(cells) + 1
-            if number >= _MAX_ROWS or self._cells < 0:
+            if number >= MAX_ROWS or self._cells < 0:
                 self.composer.notes.append(f"only the first {number} rows of the sheet {title}")
                 return
             if any(cells[_MAX_COLUMNS:]) and not number:

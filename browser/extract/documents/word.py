@@ -20,7 +20,7 @@ from browser.errors import ExtractError
 from browser.extract.documents.archive import missing_extra_error, relations_of
 from browser.extract.documents.charts import read_drawings
 from browser.extract.documents.composer import Composer, dublin_core
-from browser.extract.documents.word_numbers import Numbers, W
+from browser.extract.documents.word_numbers import MAX_STYLE_DEPTH, Numbers, W
 from browser.extract.tree import MAX_TAGS, local_name, parse_html, parse_xml, truncate_tags
 
 if TYPE_CHECKING:
@@ -47,7 +47,6 @@ _KEPT_FORMATS = frozenset((f"{W}b", f"{W}i", f"{W}rStyle"))
 # Letters smaller than two points are treated as hidden; sizes are in half-points.
 _MIN_HALF_POINTS = 4
 _OFF_VALUES = frozenset(("0", "false", "off", "none"))
-_MAX_STYLE_DEPTH = 10
 _BODY_LEVEL = 9
 _STYLE_MAP = """
 p[style-name='Title'] => h1:fresh
@@ -264,7 +263,7 @@ def _heading_levels(styles: etree._Element | None) -> dict[str, int]:
             int(outline) + 1 if outline.isdecimal() else level(_value(node, "basedOn"), depth - 1)
         )
 
-    return {name: level(name, _MAX_STYLE_DEPTH) for name in nodes}
+    return {name: level(name, MAX_STYLE_DEPTH) for name in nodes}
 
 
 def _set_level(properties: etree._Element, headings: dict[str, int]) -> None:

@@ -7,7 +7,7 @@ import struct
 from io import BytesIO
 from typing import Any
 
-from browser.errors import ExtractError
+from browser.errors import Encrypted, ExtractError
 from browser.extract.documents.archive import missing_extra_error
 from browser.extract.documents.composer import Composer
 from browser.extract.sniff import decode
@@ -45,10 +45,7 @@ def read_doc(body: bytes, url: str, name: str) -> Document:
             pieces = file.openstream(table).read() if file.exists(table) else main
             facts = _metadata(file, url)
         if flags & 0x100:
-            raise ExtractError(
-                "the Word file is encrypted",
-                hint="Save a copy without a password, and read the copy.",
-            )
+            raise Encrypted("the Word file is encrypted")
         text, lengths = _text(main, pieces, is_complex=bool(flags & 4))
     except (OSError, struct.error, ValueError, IndexError) as error:
         raise ExtractError(f"not readable as .doc: {error}") from error
