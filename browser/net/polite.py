@@ -25,9 +25,10 @@ _ROBOTS_USER_AGENT = "Urchin"
 _MAX_BYTES = 512 * 1024
 _DEADLINE_S = 8.0
 _ALLOW_ALL = Protego.parse("")
-_DISALLOW_ALL = Protego.parse("User-agent: *\nDisallow: /")
-# Used if robots.txt could not be fetched: until it can be, no page may be fetched. This is a
-# separate object, because it is compared by identity.
+# Used if the server answered with an error (5xx): in this run, none of its pages may be fetched.
+_RULES_UNAVAILABLE = Protego.parse("User-agent: *\nDisallow: /")
+# Used if robots.txt could not be fetched: until it can be, no page may be fetched. Both objects are
+# compared by identity.
 _RULES_NOT_FETCHED = Protego.parse("User-agent: *\nDisallow: /")
 
 
@@ -117,7 +118,7 @@ class Polite:
             raise DeadlineExceeded(f"the robots.txt of {url} took too long") from error
         if not rules.can_fetch(url, _ROBOTS_USER_AGENT):
             reason = f"robots.txt does not allow {url}"
-            if rules is _RULES_NOT_FETCHED:
+            if rules is _RULES_NOT_FETCHED or rules is _RULES_UNAVAILABLE:
                 reason = f"could not fetch the robots.txt for {url}"
             if not self._is_named(url):
                 hint = "Try another source; for your own site, use --ignore-robots."
@@ -164,4 +165,4 @@ class Polite:
             return _RULES_NOT_FETCHED
         if answer.ok:
             return Protego.parse(answer.body.decode("utf-8-sig", "replace"))
-        return _ALLOW_ALL if 400 <= answer.status < 500 else _DISALLOW_ALL
+        return _ALLOW_ALL if 400 <= answer.status < 500 else _RULES_UNAVAILABLE
