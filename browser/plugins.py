@@ -50,7 +50,7 @@ def extras_hint(kind: str) -> str:
 class PluginBroken(BrowserError):
     """A plug-in from an installed package cannot be loaded."""
 
-    hint = "`research plugins` shows its package; update or uninstall that."
+    hint = "Run `research plugins` to see its package; update or uninstall the package."
 
 
 @dataclass(frozen=True, slots=True)

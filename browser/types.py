@@ -138,9 +138,10 @@ class Document:
     headings as `# …`, list items as `- …`, table rows as `| a | b |`; apart from that, only
     whitespace differs from the page. `markdown` adds emphasis and links. For a paged document,
     `pages` contains the offset in `text` at which each page begins. For a live page, `shown_from`
-    is the offset where the snapshot-only content begins. `controls` lists the
-    content's form controls, such as `searchbox Search the collection`. `needs_scripts` explains why
-    a browser, which runs the page's scripts, may show more. Dates are ISO 8601 strings.
+    is the offset where the snapshot-only content begins. `notes` say what was left out or could not
+    be read. `controls` lists the content's form controls, such as `searchbox Search the
+    collection`. `needs_scripts` explains why a browser, which runs the page's scripts, may show
+    more. Dates are ISO 8601 strings.
     """
 
     url: str

@@ -66,7 +66,7 @@ class SharedPace(HostPace):
             if not interval or await asyncio.to_thread(self._database.take_turn, name, interval):
                 return 0.0
 
-    async def rest(self, name: str, seconds: float) -> None:
+    async def start_cooldown(self, name: str, seconds: float) -> None:
         """Set a host's or search engine's cooldown for all workers."""
         await asyncio.to_thread(self._database.let_rest, name, seconds)
 

@@ -49,7 +49,7 @@ class AnthropicModel(RemoteModel):
     def __init__(self, endpoint: Endpoint, *, proxy: str | None = None) -> None:
         super().__init__(endpoint)
         old = endpoint.model.startswith("claude-3-") and not endpoint.model.startswith("claude-3-7")
-        self._longest = MAX_REPLY_TOKENS_CLAUDE_3 if old else MAX_REPLY_TOKENS
+        self._max_tokens = MAX_REPLY_TOKENS_CLAUDE_3 if old else MAX_REPLY_TOKENS
         # The client itself adds the version to the path.
         base_url = endpoint.base_url.rstrip("/").removesuffix("/v1")
         self._client = AsyncAnthropic(
@@ -84,7 +84,7 @@ class AnthropicModel(RemoteModel):
         messages[-1]["content"][-1]["cache_control"] = CACHE_CONTROL
         form: dict[str, Any] = {
             "model": self.endpoint.model,
-            "max_tokens": min(self._longest, request.max_tokens or self._longest),
+            "max_tokens": min(self._max_tokens, request.max_tokens or self._max_tokens),
             "messages": messages,
         }
         if request.system:

@@ -129,9 +129,9 @@ class Structured(Model, Protocol):
     """A model whose server can constrain the reply to a JSON Schema."""
 
     async def reply_as(
-        self, system: str, messages: Sequence[Message], schema: dict[str, Any], longest: int
+        self, system: str, messages: Sequence[Message], schema: dict[str, Any], max_tokens: int
     ) -> ModelReply:
-        """Reply with JSON that conforms to `schema`, in at most `longest` tokens."""
+        """Reply with JSON that conforms to `schema`, in at most `max_tokens` tokens."""
         ...
 
 

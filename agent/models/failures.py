@@ -2,7 +2,7 @@
 
 | provider says                                              | becomes             | retried |
 |------------------------------------------------------------|---------------------|---------|
-| the conversation is too long                               | `ModelContext`      | no: cut |
+| the conversation is too long                               | `ModelContext`      | cut     |
 | a content filter                                           | `ModelFiltered`     | no      |
 | 402, any status whose message is about quota or billing    | `ModelQuota`        | no      |
 | 401, 403, an invalid key                                   | `ModelUnauthorized` | no      |

@@ -64,7 +64,7 @@ def _command(file: str, context_window: int) -> list[str]:
 
 
 async def _address(process: asyncio.subprocess.Process, file: str) -> str:
-    assert process.stdout is not None, "it was asked for"
+    assert process.stdout is not None, "opened as a pipe"
     try:
         async with asyncio.timeout(START_SECONDS):
             async for line in process.stdout:

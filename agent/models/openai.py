@@ -110,10 +110,11 @@ def read_completion(completion: Any) -> Completion:
     """Read a reply that was not streamed; raises `ErrorInReply` if it is invalid."""
     if not getattr(completion, "choices", None):
         body = completion.to_dict() if hasattr(completion, "to_dict") else completion
-        told = isinstance(body, dict) and any(body.get(k) for k in ("error", "detail", "message"))
-        other = isinstance(completion, str) or (isinstance(body, dict) and body and not told)
-        choices = isinstance(body, dict) and "choices" in body
-        raise ErrorInReply(body, NOT_A_REPLY if other and not choices else NO_RESPONSE_STATUS)
+        fields = body if isinstance(body, dict) else {}
+        is_error = any(fields.get(key) for key in ("error", "detail", "message"))
+        is_foreign = isinstance(completion, str) or (bool(fields) and not is_error)
+        not_a_reply = is_foreign and "choices" not in fields
+        raise ErrorInReply(body, NOT_A_REPLY if not_a_reply else NO_RESPONSE_STATUS)
     reader = CompletionReader()
     reader.add(completion)
     reader.end_reason = reader.end_reason or "stop"

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 10.0
 """Seconds allowed for connecting to a provider; slower providers count as down."""
-PICTURE_LEFT_OUT = "[A picture belongs here; this model takes none.]"
+PICTURE_LEFT_OUT = "[An image was left out here: this model does not accept images.]"
 _UNBILLED_ERRORS = (ModelUnauthorized, ModelQuota, UsageError)
 """Errors from calls that are certainly not billed."""
 # Raised while reading a malformed reply, since the clients do not validate replies. Anthropic's
@@ -115,10 +115,11 @@ class RemoteModel(ABC):
         return await self._answer(request, stream)
 
     async def reply_as(
-        self, system: str, messages: Sequence[Message], schema: dict[str, Any], longest: int
+        self, system: str, messages: Sequence[Message], schema: dict[str, Any], max_tokens: int
     ) -> ModelReply:
         """Reply with JSON that conforms to a schema, if the endpoint supports that."""
-        return await self._answer(ModelRequest(system, messages, schema=schema, max_tokens=longest))
+        request = ModelRequest(system, messages, schema=schema, max_tokens=max_tokens)
+        return await self._answer(request)
 
     @abstractmethod
     async def aclose(self) -> None:
@@ -148,11 +149,11 @@ class RemoteModel(ABC):
         """Make one attempt within the call's budget."""
         budget = CALL_BUDGET.get()
         bounds = [request.max_tokens, budget.begin() if budget is not None else None]
-        longest = min((bound for bound in bounds if bound is not None), default=None)
+        limit = min((bound for bound in bounds if bound is not None), default=None)
         if stream:
             stream.restart()
         try:
-            return self._read(await self._complete(replace(request, max_tokens=longest), stream))
+            return self._read(await self._complete(replace(request, max_tokens=limit), stream))
         except (TransientFailure, ResearchError) as error:
             # The reserved price remains charged unless the attempt was certainly free.
             free = (

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from hashlib import _Hash
     from pathlib import Path
 
-_SECONDS_WITHOUT_BYTES: Final = 60.0  # then the download fails and can be resumed
+# After this time without data, the download fails and can be resumed.
+_SECONDS_WITHOUT_BYTES: Final = 60.0
 _CHUNK: Final = 1 << 20  # bytes read at a time
 
 
@@ -135,9 +136,8 @@ async def _download(
         ):
             with typed_errors(weights.url):
                 async with client.stream("GET", weights.url, headers=headers) as response:
-                    if (
-                        response.status_code == httpx2.codes.OK and done
-                    ):  # the server sends the complete file again
+                    # With this status, the server sends the complete file again.
+                    if response.status_code == httpx2.codes.OK and done:
                         done, digest = 0, sha256()
                     elif response.status_code not in (
                         httpx2.codes.OK,

@@ -203,7 +203,7 @@ async def _post(url: str, key: bytes, options: Options, notice: Notice) -> None:
         response = await service.call("POST", url, repeatable=True, **request)
     if not response.is_success:
         status = f"{response.status_code} {response.reason_phrase}"
-        raise NotSent(f"{response.url.host} answered {status}")
+        raise NotSent(f"{response.url.host} returned {status}")
 
 
 def sign(notice_id: str, body: bytes, key: bytes, *, at: int | None = None) -> dict[str, str]:

@@ -321,7 +321,7 @@ class StartedRun:
     async def report(self) -> Report:
         """Wait for the report; returns an empty one if `task` was cancelled before it was ready.
 
-        Cancelling this stops the run, which keeps its record and can be resumed.
+        Cancelling the call stops the run, which keeps its record and can be resumed.
         """
         try:
             await asyncio.wait({self.task, self._answered}, return_when=asyncio.FIRST_COMPLETED)

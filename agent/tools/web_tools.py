@@ -430,7 +430,7 @@ async def crawl(
     if left <= 0:
         raise _too_many_sources(context)
     seconds = context.seconds_left(CRAWL_SECONDS)
-    crawled = await web.crawler.crawl(url, query=query, most=min(pages, left), seconds=seconds)
+    crawled = await web.crawler.crawl(url, query=query, max_pages=min(pages, left), seconds=seconds)
     return lambda: _crawl_result(context, crawled, url, query)
 
 

@@ -27,7 +27,7 @@ _MAX_UNPACKED_BYTES = 24 * 1024 * 1024
 
 
 def prepare() -> None:
-    """Load the libraries that read articles (a tenth of a second) while a page is on its way."""
+    """Load the libraries that read articles (a tenth of a second) while a page is being fetched."""
     import_in_background("trafilatura")
 
 

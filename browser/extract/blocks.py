@@ -62,14 +62,17 @@ _DATA_KINDS = frozenset("item item-rest term detail table code".split())
 _REFERENCE = re.compile(
     r"\s*(?:[\[(]?\s*(?:\d{1,3}|[a-z]|[*†‡§]+)\s*[\])]?[,\s]*)+|\s*\[[^\]]{1,24}\]\s*"
 )
-# Elements that may be a formula, and the characters of an exponent (unlike a reference or ordinal).
+# Elements that may be formulas. A superscript that consists of the following characters is an
+# exponent, not a reference mark or the ending of an ordinal.
 _FORMULA_TAGS = frozenset(("math", "mjx-container", "img", "span"))
 _EXPONENT_CHARS = frozenset("0123456789+-−–nxk")
-# Elements that CSS may place side by side. Siblings shorter than this are letters of one word.
+# Elements whose children CSS may place side by side. Children with less text than this are letters
+# of one word.
 _ROW_TAGS = frozenset("div header footer nav section article aside main li ul form".split())
 _MIN_SIBLING_CHARS = 3
 # The name of an icon, such as `home_icon`, which a font displays as the icon.
 _ICON = re.compile(r"[a-z][a-z0-9_]*")
+# Maximum depth of a heading's link to itself within the heading.
 _MAX_ANCHOR_DEPTH = 4
 _FOLD_TAGS = frozenset(("details", "summary"))
 _MARK_TAGS = frozenset(("sup", "a", "span", "i"))
@@ -427,7 +430,7 @@ def _is_quote(node: etree._Element) -> bool:
 
 
 def _opens_quote(node: etree._Element) -> bool:
-    """Whether an element is the first in a quote, such as its author, whom CSS shows above it."""
+    """Whether an element is the first in a quote, such as its author, whom CSS shows on a line."""
     if node.getprevious() is not None:
         return False
     parent = node.getparent()
@@ -511,7 +514,7 @@ _JOINED_AFTER = {
 
 
 def render_text(blocks: Sequence[Block]) -> str:
-    """Join blocks with blank lines; list items, and terms and their details, with newlines."""
+    """Join blocks with blank lines, list items with newlines, and terms and details with colons."""
     quoted = [block for block in blocks if block.kind != "unquoted"]
     return _join(quoted, (_with_prefix(block, block.text) for block in quoted))
 

@@ -201,7 +201,8 @@ def parse_sheet(text: str, names: frozenset[str], start: int = 0) -> list[Rule]:
 
 def _style_rules(text: str) -> Iterator[tuple[str, str]]:
     """Yield the selectors and declarations of the rules that apply; nested rules are skipped."""
-    open_rules: list[tuple[str, bool]] = []  # each with whether all rules around it apply
+    # Selectors of the rules that are still open, and whether all rules around them apply.
+    open_rules: list[tuple[str, bool]] = []
     stray = ""  # a closing brace without an opening one makes the next selector invalid
     for chunk in text.split("}"):
         *heads, declarations = chunk.split("{")

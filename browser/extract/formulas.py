@@ -1,7 +1,7 @@
 """Formulas as TeX or as one line of plain text, from MathML, KaTeX, MathJax and images.
 
 The TeX that accompanies a formula is invisible, so it is used only if it matches what the user
-sees: its letters and digits must be those of the formula on the page.
+sees: nearly all of its letters and digits must be in the formula on the page.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _IMAGE_CLASSES = ("math", "latex", "tex")
 _ANNOTATIONS = ("annotation", "annotation-xml")
 # Parts of TeX that are not displayed: commands (`\name`) and the names of environments.
 _TEX_COMMAND = re.compile(r"\\(?:(?:begin|end)\{[^}]*\}?|[^\W\d_]*)")
-# How to write MathML elements with this number of parts on one line.
+# The one-line forms of MathML elements, by tag and number of parts.
 _ONE_LINE_FORMS = {
     ("msup", 2): "{}^{}", ("msub", 2): "{}_{}", ("mover", 2): "{}^{}", ("munder", 2): "{}_{}",
     ("mfrac", 2): "{}/{}", ("msubsup", 3): "{}_{}^{}", ("munderover", 3): "{}_{}^{}",

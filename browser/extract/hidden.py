@@ -219,8 +219,8 @@ def _is_unreadable(size: str) -> bool:
     return pixels is not None and pixels < _MIN_READABLE_PIXELS
 
 
-# How many ancestors of a hidden element are checked for being hidden, too, so that its text is
-# counted once.
+# Maximum number of a hidden element's ancestors to check: if one is hidden, too, the element's text
+# has already been counted.
 _MAX_NESTED = 64
 _HIDING_CLASSES = frozenset(
     """.sr-only .visually-hidden .visuallyhidden .screen-reader-text .screen-reader-only
@@ -297,7 +297,7 @@ def _possibly_hidden_elements(root: etree._Element, cascade: Cascade) -> Iterato
 
 
 def _opens_content(element: etree._Element) -> bool:
-    """Whether an opener (a button in a heading, or a tab) opens a panel with content."""
+    """Whether a disclosure button opens a panel with content: it is in a heading, or is a tab."""
     parent = element.getparent()
     named = parent is not None and parent.tag in _HEADING_TAGS
     return named or element.get("role") == "tab"

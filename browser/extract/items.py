@@ -1,9 +1,9 @@
 """Finds a page's repeated items: posts in a thread, entries in a listing, products in a shop.
 
 They are recognised only by structure, whatever software the site uses: they are elements with the
-same name that together contain most of the page. If each has an author and most have prose, they
-are posts, and each is shown in full under its author and date; if each has a link as its title,
-they are entries.
+same class, kind of id or parent that together contain most of the page. If each has an author and
+most have prose, they are posts, and each is shown in full under its author and date; if each has a
+link as its title, they are entries.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ class _Item:
 def read_items(blocks: Sequence[Block], *, is_article: bool = False) -> list[Block] | None:
     """The blocks of a thread or listing, item by item; None for any other page.
 
-    Where a page declares an article, only three or more posts without prose above them and with
-    dates are a thread; otherwise they are comments.
+    On a page that declares an article, three or more dated posts are a thread if there is no prose
+    above them; otherwise, they are comments on the article.
     """
     if is_article and not _starts_with_post(blocks):
         return None
@@ -168,9 +168,9 @@ def _is_thread(group: list[_Item], least_chars: float) -> bool:
 
 
 def _starts_with_post(blocks: Sequence[Block]) -> bool:
-    """Whether the first prose is in an element with an author but without most of the page.
+    """Whether the first prose is in an element with an author that is not most of the page.
 
-    This is quick, so that few articles are searched for posts.
+    This check is fast, so that most articles need not be searched for posts.
     """
     first = next((block for block in blocks if block.is_prose), None)
     most = MAJORITY * sum(len(block.text) for block in blocks)
@@ -367,7 +367,7 @@ def _is_listing(group: list[_Item]) -> bool:
 
 
 def _listing_blocks(blocks: Sequence[Block], entries: list[_Item]) -> list[Block]:
-    """Turn each entry's blocks into one list item, without repeated lines; keep all others."""
+    """Turn each entry's blocks into one list item without repeated lines; keep other blocks."""
     repeated = set()
     for entry in entries:
         lines: set[str] = set()

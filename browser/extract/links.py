@@ -20,7 +20,7 @@ _NEXT_TEXT = re.compile(
     r"page suivante|suivante?|siguiente|próxima|avanti|volgende|次へ|下一页)\W*|[›»→>]{1,2}",
     re.IGNORECASE,
 )
-# A page with more links is an index; its remaining links are not followed.
+# A page with more links is an index; its remaining links are left out.
 MAX_LINKS = 2_000
 
 

@@ -150,7 +150,7 @@ _BYLINE_CLASSES = frozenset(
 _MAX_BYLINE_CHARS = 120
 MAX_NAME_CHARS = 40
 """Maximum length of one name."""
-_MIN_NAME_CHARS = 2  # a single character is a substitute for a picture
+_MIN_NAME_CHARS = 2  # a single character is a placeholder for a picture
 # An e-mail or web address.
 _ADDRESS = re.compile(r"\S@\S+\.\S|www\.|\.(?:com|org|net)\b", re.IGNORECASE)
 # Separators between the page's name and the site's name in a title.

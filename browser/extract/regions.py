@@ -46,18 +46,22 @@ _MIN_FACT_ROWS = 2
 
 @dataclass(slots=True, eq=False)
 class Region:
-    """A subtree that looks like a frame: its `mark` is a tag or role (if `hard`), or a class."""
+    """A subtree that looks like a frame.
+
+    `mark` is what makes it look like one: its tag or role, in which case it `is_certain`, or a word
+    in its class or id. `is_content` is set if an uncertain region contains an h1 or main element.
+    """
 
     node: etree._Element
     parent: Region | None
     mark: str
-    hard: bool
-    content: bool = False
+    is_certain: bool
+    is_content: bool = False
 
     @property
     def group(self) -> Region | str:
-        """The key under which its text is counted: the region itself if hard, or else its mark."""
-        return self if self.hard else self.mark
+        """The key under which its text is counted: the region if it is certain, else its mark."""
+        return self if self.is_certain else self.mark
 
 
 class Regions:
@@ -66,9 +70,9 @@ class Regions:
     def __init__(self, scale: Scale | None = None) -> None:
         self.current: Region | None = None
         self._scale = scale
-        # The number of characters, and how many of them are prose; the key "" is the entire page.
-        # Soft regions are added up by mark: many small boxes with the same class may be the
-        # content, such as the entries of a list.
+        # The number of characters by group, of prose if the second key is true; "" is the entire
+        # page. Uncertain regions are added up by mark: many small boxes with the same class may be
+        # the content, such as the entries of a list.
         self._sums: Counter[tuple[Region | str, bool]] = Counter()
         self._nodes: dict[Region | str, list[etree._Element]] = {}
         self._verdicts: dict[Region | str, bool] = {}
@@ -76,12 +80,12 @@ class Regions:
 
     def enter(self, node: etree._Element) -> None:
         """Open a region if this element starts one."""
-        if node.tag in {"h1", "main"}:  # a region that contains one of these is content
+        if node.tag in {"h1", "main"}:  # an uncertain region that contains one of these is content
             for region in self._open():
-                region.content = region.content or not region.hard
-        mark, hard = _frame_kind(node)
+                region.is_content = region.is_content or not region.is_certain
+        mark, is_certain = _frame_kind(node)
         if mark:
-            self.current = Region(node, self.current, mark, hard)
+            self.current = Region(node, self.current, mark, is_certain)
             self._nodes.setdefault(self.current.group, []).append(node)
 
     def leave(self, node: etree._Element) -> None:
@@ -108,7 +112,7 @@ class Regions:
         if region not in self._frames:
             frame, around = None, region
             while around is not None:
-                if not around.content and not self._contains_content(around.group):
+                if not around.is_content and not self._contains_content(around.group):
                     frame = around.node
                 around = around.parent
             self._frames[region] = frame

@@ -1,4 +1,4 @@
-"""A page's tables: tells them from layout tables, reads their rows, and renders them as text."""
+"""Recognises data tables (as opposed to layout tables), reads them, and renders them as text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ _MAX_SPAN = 100
 def is_data_table(node: etree._Element) -> bool:
     """Whether a table contains data rather than layout.
 
-    A data table has header cells or a regular grid, and contains no table, form, rule or heading.
+    A data table has a caption, header cells or at least two rows of short cells, and contains no
+    table, form, rule, quotation or heading.
     """
     layout_tags = ("table", "form", "hr", "blockquote", "h1", "h2", "article")
     wide = [cells for row in node.iter("tr") if len(cells := _cells(row)) > 1]

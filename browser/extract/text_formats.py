@@ -164,7 +164,7 @@ def _read_csv(text: str, url: str, name: str) -> Document:
     return Document(
         url=url, title=name, text=table_text(table), markdown=table_markdown(table) if rows else "",
         kind="csv", tables=(table,),
-        notes=(f"only the first {MAX_ROWS} rows",) if len(rows) > MAX_ROWS else (),
+        notes=(f"only the first {MAX_ROWS} rows were read",) if len(rows) > MAX_ROWS else (),
     )  # fmt: skip
 
 

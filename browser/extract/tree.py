@@ -98,12 +98,12 @@ def parse_xml(data: str | bytes) -> etree._Element | None:
         return None
 
 
-def truncate_tags(markup: AnyStr, most: int = MAX_TAGS) -> AnyStr:
-    """Truncate markup after `most` tags."""
+def truncate_tags(markup: AnyStr, limit: int = MAX_TAGS) -> AnyStr:
+    """Truncate markup after `limit` tags."""
     sign = "<" if isinstance(markup, str) else b"<"
-    if markup.count(sign) <= most:
+    if markup.count(sign) <= limit:
         return markup
-    return sign.join(markup.split(sign, most + 1)[:-1])
+    return sign.join(markup.split(sign, limit + 1)[:-1])
 
 
 def _repair_head(root: etree._Element) -> None:

@@ -152,9 +152,10 @@ class HttpClient:
     ) -> Response:
         """Fetch `url` with `params` added to its query.
 
-        Raises Refused, DeadlineExceeded (`deadline` in seconds covers redirects, retries and
-        the body), ConnectFailed, TooLarge, BadResponse. With a `pace`, this waits for the host;
-        with `cached`, a cached page that is still fresh under RFC 9111 is not requested again.
+        Raises Refused, DeadlineExceeded (`deadline` in seconds covers redirects, retries and the
+        body), ConnectFailed, NoAnswer, TooLarge, BadResponse. With a `pace`, this waits until the
+        host may be contacted; with `cached`, a cached page that is still fresh under RFC 9111 is
+        not requested again.
         """
         parsed = parse(url)
         if parsed is not None:

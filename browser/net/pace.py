@@ -84,7 +84,7 @@ class HostPace:
         await asyncio.sleep(at - now)
         return 0.0
 
-    async def rest(self, name: str, seconds: float) -> None:
+    async def start_cooldown(self, name: str, seconds: float) -> None:
         """Start a cooldown of `seconds`; a longer active one is kept."""
         next_at = asyncio.get_running_loop().time() + seconds
         self._next_at[name] = max(next_at, self._next_at.get(name, 0.0))
@@ -92,7 +92,7 @@ class HostPace:
     async def note(self, host: str, status: int, headers: Mapping[str, str]) -> None:
         """Start a cooldown if a host's response is a rate limit with a `Retry-After`."""
         if status in _RATE_LIMITED and (seconds := retry_after(headers)):
-            await self.rest(host, seconds)
+            await self.start_cooldown(host, seconds)
 
 
 _SHARED: ContextVar[HostPace | None] = ContextVar("pace", default=None)

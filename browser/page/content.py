@@ -198,9 +198,8 @@ async def _databases(page: Page, site: str) -> list[dict[str, Any]]:
             state = await page.context.storage_state(indexed_db=True)
     except BrowserError:
         return []
-    origins: list[Any] = [
-        dict(entry) for entry in state["origins"]
-    ]  # Playwright's types do not include databases
+    # Playwright's types do not include databases.
+    origins: list[Any] = [dict(entry) for entry in state["origins"]]
     return [
         database
         for entry in origins

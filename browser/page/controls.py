@@ -33,7 +33,7 @@ _SHOWN_KEYS = ("text", "reads", "beside")
 _CELL_KINDS = frozenset({"cell", "td"})
 _NOT_CONFIRMED = "and the dialog with the choices is still open: CLICK its confirm button"
 _FIELD_NOT_VISIBLE = "but this field is not visible: the page may show another one in its place"
-_LEFT_PAGE = "it left the page, so its value could not be checked"
+_LEFT_PAGE = "the control is no longer on the page, so its value could not be checked"
 
 
 async def check_typed(

@@ -114,6 +114,6 @@ def _status(request: Request) -> str:
 
 def _headers(rows: Any) -> str:
     return "\n".join(
-        f"{row['name']}: {'(kept back)' if row['name'].lower() in SECRET_HEADERS else row['value']}"
+        f"{row['name']}: {'(hidden)' if row['name'].lower() in SECRET_HEADERS else row['value']}"
         for row in rows
     )

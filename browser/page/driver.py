@@ -140,7 +140,7 @@ class PageDriver:
 
     async def _request(self, url: str, deadline: float, login: HttpLogin | None) -> Response | None:
         self.login_realm = None
-        async with http_login.answered(self.page, url, login) as realms:
+        async with http_login.answering_requests(self.page, url, login) as realms:
             response = await self.page.goto(url, wait_until="commit", timeout=deadline * 1000)
         if response is not None and response.status == 401 and realms:
             self.login_realm = realms[-1]

@@ -19,12 +19,15 @@ if TYPE_CHECKING:
 
 
 @asynccontextmanager
-async def answered(page: Page, url: str, login: HttpLogin | None) -> AsyncIterator[list[str]]:
-    """While the body runs, send `login` once to the origin of `url`, and decline other requests.
+async def answering_requests(
+    page: Page, url: str, login: HttpLogin | None
+) -> AsyncIterator[list[str]]:
+    """Answer requests for authentication while the body runs.
 
-    After a declined request, the site sends its refusal page; an unanswered request would prevent
-    the page from loading. The browser keeps accepted credentials for that origin. Yields the names
-    of the realms that asked for authentication.
+    `login` is sent once, to the origin of `url`; other requests are declined. After a declined
+    request, the site sends its refusal page; an unanswered request would prevent the page from
+    loading. The browser keeps accepted credentials for that origin. Yields the names of the realms
+    that asked for authentication.
     """
     session = await page.context.new_cdp_session(page)
     realms: list[str] = []
@@ -47,11 +50,11 @@ async def answered(page: Page, url: str, login: HttpLogin | None) -> AsyncIterat
                 reply["password"] = login.password
         run_in_background(send("Fetch.continueWithAuth", request, authChallengeResponse=reply))
 
-    def go_on(event: dict[str, Any]) -> None:
+    def continue_request(event: dict[str, Any]) -> None:
         run_in_background(send("Fetch.continueRequest", event["requestId"]))
 
     session.on("Fetch.authRequired", answer)
-    session.on("Fetch.requestPaused", go_on)
+    session.on("Fetch.requestPaused", continue_request)
     documents = {"patterns": [{"resourceType": "Document"}], "handleAuthRequests": True}
     await session.send("Fetch.enable", documents)
     try:

@@ -39,14 +39,8 @@ MAX_INDENT = 6  # levels; deeper indentation only costs tokens
 
 _MARKS = {"li": "- ", **{f"h{level}": "#" * level + " " for level in range(1, 7)}}
 TABLE_KINDS = frozenset({"row", "th", "board"})
-_NEVER_SPLIT = (
-    "h",
-    "row",
-    "th",
-    "board",
-    "region",
-    "frame",
-)  # kinds of lines; a split row would no longer be a row
+# Beginnings of the kinds of lines that stay whole; a split row would no longer be a row.
+_NEVER_SPLIT = ("h", "row", "th", "board", "region", "frame")
 _MAX_BRACKET_CHARS = 800  # a bracket that is open for longer is part of the text, not of a control
 _NOT_VISIBLE_STATES = frozenset({"invisible", "off-screen", "turned away"})
 # The text inside these elements is their label; inside a custom field or list, it is the value.
@@ -285,9 +279,8 @@ def _split_line(line: PageLine) -> list[PageLine]:
     if len(text) <= LONG_LINE_CHARS or line.kind.startswith(_NEVER_SPLIT):
         return [line]
     parts: list[str] = []
-    start = depth = bracket = (
-        0  # the part's start, number of open brackets, and position of the last "["
-    )
+    # The part's start, the number of open brackets, and the position of the last "[".
+    start = depth = bracket = 0
     for at, char in enumerate(text):
         if char == "[":
             depth, bracket = depth + 1, at

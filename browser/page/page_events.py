@@ -73,9 +73,9 @@ class PageEvents:
         self._errors = 0
         self._requests: dict[Request, float] = {}  # open requests, with their start times
         self._unanswered: dict[Request, float] = {}  # open requests that send data to the site
-        self._polled = set[
-            str
-        ]()  # addresses where such a request waits for messages from the server
+        self._polled: set[str] = (
+            set()
+        )  # addresses of such requests that turned out to be long polls
         self._acted_at = math.inf
         self._popups: list[tuple[str | None, Page]] = []
         self._listens_for_choosers = False
@@ -157,10 +157,10 @@ class PageEvents:
         until = time.monotonic() + SETTLE_SECONDS
         # Polled from outside the page, because a background tab throttles the page's timers.
         while time.monotonic() < until and not (self.closed or self.crashed):
-            wait = await self._seconds_to_rest()
+            wait = await self._seconds_to_settle()
             if wait == 0 and acted_in is not None:
                 with suppress(PlaywrightError):  # the frame no longer exists, or is navigating
-                    wait = float((await injected.call(acted_in, "restState"))["left"]) / 1000
+                    wait = float((await injected.call(acted_in, "settleState"))["left"]) / 1000
             if wait == 0:
                 return
             await asyncio.sleep(min(wait, max(0.0, until - time.monotonic())))
@@ -185,10 +185,10 @@ class PageEvents:
                 return
             await asyncio.sleep(_POLL_SECONDS)
 
-    async def _seconds_to_rest(self) -> float:
+    async def _seconds_to_settle(self) -> float:
         """Return the seconds until the next poll; 0 if the page has settled."""
         try:
-            state = await injected.call(self._page.main_frame, "restState")
+            state = await injected.call(self._page.main_frame, "settleState")
             # The page learns of a navigation before the browser does, but not whether it is a
             # download.
             leaving = self.navigating or (state["navigating"] and not self.became_download)

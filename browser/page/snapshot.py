@@ -64,7 +64,7 @@ def render_snapshot(
         selection = select_lines(view.lines, MAX_BYTES // 5, query)
     text = "\n".join(selection.rendered)
     if view.is_pdf:
-        text = "(the browser shows a PDF: READ without url gives its text)"
+        text = "(the browser shows a PDF: READ without url returns its text)"
     if view.cut_above:
         text = "(shown from the scroll position; SCROLL to top for the beginning)\n" + text
     if view.cut_below:
@@ -288,7 +288,7 @@ def find_lines(lines: list[PageLine], text: str) -> FindResult:
     citable = tuple(lines[i].citable() for i in chosen)
     if exact or by_role or by_words:
         return FindResult(formatted, True, citable)
-    return FindResult(f"nothing here says {text!r}; nearest:\n{formatted}", False, citable)
+    return FindResult(f"no match for {text!r}; closest lines:\n{formatted}", False, citable)
 
 
 def _split_over_two(lines: list[PageLine], text: str) -> list[int]:

@@ -154,9 +154,8 @@ class Tab:
         try:
             return expand_ref(view, self._selection, ref)
         except RefError:
-            target = await self.driver.frames.find(
-                ref
-            )  # FIND may return refs that no snapshot shows
+            # FIND may return refs that no snapshot shows.
+            target = await self.driver.frames.find(ref)
         async with within(LOOK_SECONDS, "read the page"):
             lines = await self.driver.frames.lines_around(target)
         for line in lines:
@@ -174,7 +173,7 @@ class Tab:
 
     @property
     def links_shown(self) -> int:
-        """The number of links in the last snapshot, but at least 1."""
+        """The number of links when the page was last read, but at least 1."""
         refs = self.driver.view.refs.values() if self.driver.view else ()
         return max(1, sum(text.startswith("link") for text in refs))
 
@@ -422,12 +421,14 @@ class Tab:
                 return
             await user_input.click(target)
             if await controls.check_toggled(self.driver, target, before):
-                raise ActionError("it did not change", hint="CLICK the element next to it.")
+                raise ActionError(
+                    "the control did not change", hint="CLICK the element next to it."
+                )
 
         return await self.driver.act("checked" if on else "unchecked", perform, ref)
 
     async def select(self, ref: str, value: str) -> ActionOutcome:
-        """Select an option by its text or value, in a native select or an ARIA listbox."""
+        """Select an option by its text or value, in a native select or a custom list."""
         did = f"selected {value!r} in"
         return await self.driver.act(
             did, lambda target: controls.select(self.driver, target, value), ref

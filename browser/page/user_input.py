@@ -44,7 +44,7 @@ KEYS_SECONDS = 3.0  # for typing key by key, out of an action's ten seconds; the
 KEYS_AT_ONCE = 8
 MAX_ARROW_PRESSES = 250  # arrow keys to set a slider, about 5 ms each
 NUMBER_READS, NUMBER_SECONDS = 6, 0.025
-"""How often, and after how many seconds, a slider is read again: some update only on redraw."""
+"""Maximum number of times that a slider is read, and the seconds after each: some update late."""
 ARROW_KEY_ROLES = frozenset({"slider", "spinbutton"})
 """Roles of controls that are not native fields and are set with arrow keys."""
 FOCUS_MS = 150  # some sheets focus the field for key presses only after the click, others never

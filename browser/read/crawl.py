@@ -133,7 +133,7 @@ class Frontier:
         """`depth` is the maximum distance from the start, in links; sitemap pages have depth 1."""
         self.section = SiteSection.from_url(start)
         self._query_words = frozenset(content_words(query))
-        self._deepest = depth
+        self._max_depth = depth
         self._known: set[str] = {normalize(start)}
         self._per_path: Counter[str] = Counter()
         # (negative number of query words, depth, order of arrival, address)
@@ -146,7 +146,7 @@ class Frontier:
 
     def add(self, links: Iterable[tuple[str, str]], depth: int) -> None:
         """Add (address, link text) pairs, except known ones and those outside the section."""
-        if depth > self._deepest:
+        if depth > self._max_depth:
             return
         for url, text in links:
             key = normalize(url)
@@ -210,12 +210,19 @@ class Crawler:
         self._polite = polite
 
     async def crawl(
-        self, start: str, *, query: str = "", most: int = 12, depth: int = 2, seconds: float = 40.0
+        self,
+        start: str,
+        *,
+        query: str = "",
+        max_pages: int = 12,
+        depth: int = 2,
+        seconds: float = 40.0,
     ) -> Crawl:
-        """Read up to `most` pages of a section, including `start`; best matches for `query` first.
+        """Read up to `max_pages` pages of a section, including `start`.
 
-        The section is the host and folder of `start`. As with the reader, a page's errors are in
-        its outcome. After `seconds`, the crawl ends with the pages read so far.
+        The pages that match `query` best are read first. The section is the host and folder of
+        `start`. As with the reader, a page's errors are in its outcome. After `seconds`, the crawl
+        ends with the pages read so far.
         """
         frontier = Frontier(start, query, depth)
         pages: list[Page] = []
@@ -243,7 +250,7 @@ class Crawler:
                 add_page(first, 0)
                 listed = await self._pages_of_sitemaps(first.url)
                 frontier.add(((entry.url, "") for entry in listed), 1)
-                while (room := min(_MAX_CONCURRENT, most - len(pages))) > 0:
+                while (room := min(_MAX_CONCURRENT, max_pages - len(pages))) > 0:
                     if not (batch := frontier.pop(room)):
                         break
                     reads = [

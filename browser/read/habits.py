@@ -46,11 +46,13 @@ REPEATED_FAILURES = 3
 
 @dataclass(frozen=True, slots=True)
 class Habit:
-    """How often a site was read over HTTP and in the browser.
+    """What earlier reads of a site have shown.
 
-    `reason` says why it last needed the browser. `at` is the ISO time of the last read. `failed` is
-    the outcome of the last reads if they failed, `times` the number of consecutive failures with
-    that outcome. `seconds` is the duration of the slowest read, recorded once reads have timed out.
+    `http` and `browser` count the reads for which HTTP was enough and those that needed the
+    browser, beginning with the first that failed or needed it. `reason` says why it last needed the
+    browser. `at` is the ISO time of the last read. `failed` is the outcome of the last reads if
+    they failed, `times` the number of consecutive failures with that outcome. `seconds` is the
+    duration of the slowest read, recorded once reads have timed out.
     """
 
     http: int = 0
@@ -122,7 +124,7 @@ class Habits:
             self._record(site, replace(habit, http=habit.http + 1))
 
     def read_failed(self, site: str, outcome: Outcome) -> None:
-        """Record a failed read if its outcome is the site's fault."""
+        """Record a failed read; `outcome` is one of `FAILURES`."""
         habit = self.for_site(site)
         times = habit.times + 1 if habit.failed == outcome else 1
         habit = replace(habit, failed=outcome.value, times=times)

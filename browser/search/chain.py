@@ -86,7 +86,7 @@ class Chain:
         deadline: float = DEADLINE,
     ) -> None:
         self.providers = tuple(providers)
-        self.rests = EngineCooldowns(state)
+        self.cooldowns = EngineCooldowns(state)
         self._http = http
         self._cache = cache
         self._deadline = deadline
@@ -118,7 +118,7 @@ class Chain:
         """Close the providers, the state file and the cache file."""
         for provider in self.providers:
             provider.close()
-        self.rests.close()
+        self.cooldowns.close()
         if self._cache is not None:
             self._cache.close()
 
@@ -137,11 +137,13 @@ class Chain:
         """Whether an engine can be queried; if not, the reason is added to the trail."""
         reason = provider.unavailable()
         if not reason:
-            rest = self.rests.current(provider.identity)
-            if rest and not self._cached(provider, run) and not (rest.soft and even_soft):
-                seconds = self.rests.remaining(rest)
-                reason = f"paused for another {_format_span(seconds)} after {rest.outcome.value}"
-                if rest.soft:
+            cooldown = self.cooldowns.current(provider.identity)
+            if cooldown and not self._cached(provider, run) and not (cooldown.soft and even_soft):
+                seconds = self.cooldowns.remaining(cooldown)
+                reason = (
+                    f"paused for another {_format_span(seconds)} after {cooldown.outcome.value}"
+                )
+                if cooldown.soft:
                     run.soft.append(provider)
         if reason:
             run.add(provider, SearchPage(Outcome.SKIPPED, detail=reason), 0.0)
@@ -166,16 +168,16 @@ class Chain:
         except TimeoutError:
             page = SearchPage(Outcome.TIMEOUT, detail=f"no answer within {self._deadline:g} s")
         try:
-            self.rests.record(provider.identity, page)
+            self.cooldowns.record(provider.identity, page)
             if self._cache is not None:
                 self._cache.put(provider.identity, query, page, cache_lifetime(provider, query))
         except sqlite3.OperationalError as error:
             # If the disk is full, the answer is still valid; it just cannot be stored.
             page = replace(page, detail=f"{page.detail} (not stored: {error})".strip())
         # Other workers that share the pace but not the state file must also pause the engine.
-        rest = self.rests.current(provider.identity)
-        if rest is not None and not rest.soft:
-            await self._pace.rest(provider.identity, self.rests.remaining(rest))
+        cooldown = self.cooldowns.current(provider.identity)
+        if cooldown is not None and not cooldown.soft:
+            await self._pace.start_cooldown(provider.identity, self.cooldowns.remaining(cooldown))
         return page
 
     def _cached(self, provider: SearchSource, run: _SearchState) -> SearchPage | None:

@@ -265,7 +265,7 @@ def _terms(db: sqlite3.Connection, text: str) -> list[_Term]:
 
 
 def _find(db: sqlite3.Connection, terms: list[_Term], limit: int) -> list[_FileHit]:
-    """Return the best files: first those with all terms, then those with the rarest ones."""
+    """Return the best files: those that contain all terms first, then by BM25 score."""
     matches = [term.match for term in terms if term.passages]
     if not matches:
         return []

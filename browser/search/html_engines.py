@@ -236,7 +236,7 @@ class Google(HtmlProvider):
     shell = re.compile(
         r"/httpservice/retry/enablejs|enablejs\?sei=|<noscript>.{0,400}enablejs", re.DOTALL
     )
-    layouts = (Headings("a[href] h3:not(table *), h3:has(a[href]):not(table *)", fewest=1),)
+    layouts = (Headings("a[href] h3:not(table *), h3:has(a[href]):not(table *)", 1),)
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
         """Request the page."""
@@ -300,7 +300,7 @@ class SearXNG(JsonProvider, HtmlProvider):
 
     def unavailable(self) -> str:
         """Report that an instance address is needed."""
-        return "" if self.endpoint else "no address; give --searxng-url"
+        return "" if self.endpoint else "no address; set --searxng-url"
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
         """Translate a query for SearXNG; `since` becomes the nearest time range."""

@@ -188,8 +188,8 @@ class _Worker:
     def index(self, file: CorpusFile) -> bool:
         """Index a file; returns False if the process died while doing so."""
         process = self._process
-        assert process.stdin is not None, "it was asked for"
-        assert process.stdout is not None, "it was asked for"
+        assert process.stdin is not None, "opened as a pipe"
+        assert process.stdout is not None, "opened as a pipe"
         try:
             process.stdin.write(json.dumps([file.path, file.modified, file.size]) + "\n")
             process.stdin.flush()

@@ -193,7 +193,7 @@ class WikipediaSearch(JsonProvider):
         return replace(request, url=self.endpoint.replace("//en.", f"//{query.lang}."))
 
     def result(self, row: Mapping[str, object], url: str) -> SearchResult:
-        """Build the article's address from its title; the timestamp is the last edit."""
+        """Build the article's address from its title; the last edit is not a publication date."""
         title = text_at(row, "title")
         path = quote(title.replace(" ", "_"), safe="/:,;@!$*()'~")
         return SearchResult(

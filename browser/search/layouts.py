@@ -31,8 +31,8 @@ class Headings:
     """Results in an unknown layout: headings that link to other sites, and the text around them.
 
     Class names change every month; headings do not. `heading` selects them; a page with fewer than
-    `fewest` of them has no results.
+    `min_headings` of them has no results.
     """
 
     heading: str = "h2, h3, [role=heading]"
-    fewest: int = MIN_HEADINGS
+    min_headings: int = MIN_HEADINGS

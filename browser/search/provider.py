@@ -39,7 +39,8 @@ class SearchSource(ABC):
     """A source that a chain queries: a web search engine or the local corpus.
 
     `lifetime` is how many seconds its answers may be cached, `interval` how many seconds its
-    operator requires between two requests. If a `local` source answers, no other is queried.
+    operator requires between two requests. `local` marks a source on this machine; the chain
+    decides whether engines are queried as well (`browser.search.chain.Local`).
     """
 
     name: str
@@ -121,9 +122,8 @@ class SearchProvider(SearchSource):
         the rendered HTML; it raises a `BrowserError` on failure. None means that there is no
         browser.
         """
-        self.name = (
-            f"{self.name}_browser"  # also changes `identity`: the two are blocked separately
-        )
+        # This also changes `identity`, because the two engines are blocked separately.
+        self.name = f"{self.name}_browser"
         self.interval = _BROWSER_INTERVAL
         self._in_browser, self._render = True, render
 

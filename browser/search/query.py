@@ -26,12 +26,12 @@ _NAME = re.compile(
 )
 
 
-def keywords(question: str, most: int = MAX_WORDS) -> list[str]:
-    """Return the meaningful words, in order and as written; if there are none, all words."""
+def keywords(question: str, limit: int = MAX_WORDS) -> list[str]:
+    """Return up to `limit` meaningful words, in order and as written; all words if none is."""
     all_words = list(dict.fromkeys(_WORD.findall(question)))
     small = small_words(question)
     content = [word for word in all_words if not _is_small_word(word, small)]
-    return (content or all_words)[:most]
+    return (content or all_words)[:limit]
 
 
 def quoted(question: str) -> list[str]:
@@ -72,7 +72,7 @@ def is_hard(question: str) -> bool:
     """Whether several engines should be queried at once: many keywords, or several names."""
     phrases = quoted(question) or names(question)
     return (
-        len(keywords(question, most=MIN_HARD_WORDS)) >= MIN_HARD_WORDS
+        len(keywords(question, limit=MIN_HARD_WORDS)) >= MIN_HARD_WORDS
         or len(phrases) >= MIN_HARD_NAMES
     )
 

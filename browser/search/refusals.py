@@ -39,7 +39,7 @@ _CONSENT_PAGES = re.compile(
     r"""<form[^>]+action=["']?https?://consent\.[^"'>]+|<title[^>]*>\s*Before you continue""",
     re.IGNORECASE,
 )
-# Words on such pages; these are searched for only on pages without results.
+# Words on bot checks; they are searched for only on pages without results.
 BLOCK_PAGE_WORDS = re.compile(
     r"unusual traffic from your|automated (?:queries|requests)"
     r"|(?:you are|you're|are you) (?:not )?a robot|verify (?:that )?you(?:'re| are) (?:a )?human"

@@ -120,7 +120,7 @@ def _read_headings(headings: Headings, page: Tag, url: str) -> Iterator[SearchRe
         address = unwrap_target(urljoin(url, str(link.get("href", "")))) if link is not None else ""
         if link is not None and address and _text(heading) and not _is_own_page(address, url):
             found.append((heading, link, address))
-    if len({address for *_, address in found}) < headings.fewest:
+    if len({address for *_, address in found}) < headings.min_headings:
         return
     # The number of result headings that each element contains, by heading tag.
     contained = Counter(

@@ -138,7 +138,11 @@ def _key(identity: str, query: SearchQuery) -> str:
 
 @dataclass(frozen=True, slots=True)
 class EngineCooldown:
-    """An engine's cooldown: `until` is its end (seconds since the epoch), `outcome` its cause."""
+    """An engine's cooldown.
+
+    `until` is its end (seconds since the epoch), `outcome` its cause, and `times` the number of
+    consecutive failures with this outcome.
+    """
 
     until: float
     outcome: Outcome
@@ -159,8 +163,8 @@ class EngineCooldowns:
 
     def current(self, identity: str) -> EngineCooldown | None:
         """Return an engine's current cooldown, or None."""
-        rest = self._last(identity)
-        return rest if rest is not None and rest.until > self._clock() else None
+        cooldown = self._last(identity)
+        return cooldown if cooldown is not None and cooldown.until > self._clock() else None
 
     def record(self, identity: str, page: SearchPage) -> None:
         """Record an outcome: an answer ends a cooldown, a failure starts or extends one."""
@@ -181,9 +185,9 @@ class EngineCooldowns:
             (identity, now + min(seconds, _DAY), page.outcome.value, times),
         )
 
-    def remaining(self, rest: EngineCooldown) -> float:
+    def remaining(self, cooldown: EngineCooldown) -> float:
         """Seconds until a cooldown is over."""
-        return max(0.0, rest.until - self._clock())
+        return max(0.0, cooldown.until - self._clock())
 
     def close(self) -> None:
         """Close the file."""

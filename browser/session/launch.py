@@ -147,7 +147,8 @@ class RunningBrowser:
 class BrowserProcess:
     """One of our browser processes with its driver; `control` is a DevTools session with it.
 
-    `kind` is the purpose for which it was started. A `retired` process gets no further runs.
+    `kind` says whether it is headless and whether it uses a proxy. `leases` is the number of runs
+    that use it now, `served` the number of all its runs. A `retired` process gets no further runs.
     """
 
     browser: PlaywrightBrowser
@@ -195,9 +196,8 @@ class Processes:
     def __init__(self) -> None:
         self.keepers = 0
         self._running: list[BrowserProcess] = []
-        self._ending: set[asyncio.Task[None]] = (
-            set()
-        )  # tasks that end processes that were idle for too long
+        # Tasks that end processes that were idle for too long.
+        self._ending: set[asyncio.Task[None]] = set()
         self._lock = asyncio.Lock()
 
     @asynccontextmanager

@@ -264,5 +264,5 @@ async def _attach(url: str) -> AsyncIterator[RunningBrowser]:
             yield RunningBrowser(browser.contexts[0], users=UsersTabs(relay))
         finally:
             with suppress(BrowserError):
-                async with within(LEAVE_SECONDS, "leave the browser"):
+                async with within(LEAVE_SECONDS, "detach from the browser"):
                     await browser.close()

@@ -173,7 +173,7 @@ def one_line(text: str) -> str:
 
 
 def clean(text: str) -> str:
-    r"""Remove control, bidi, zero-width and tag characters; newlines become `\\n`.
+    r"""Remove control, bidi, zero-width and tag characters; all line breaks become `\n`.
 
     Zero-width joiners are kept: emoji and several scripts need them.
     """

@@ -128,7 +128,7 @@ async def test_dialogs_files_console_requests_and_pictures(tmp_path):
             assert f"GET {address}/ 200" in listed
             number = re.search(r"(\d+)\. POST", listed)[1]
             whole = await call("network_request", index=number)
-            assert "authorization: (kept back)" in whole.lower()
+            assert "authorization: (hidden)" in whole.lower()
             assert "hush" not in whole
             sent = await call("network_request", index=number, part="request-body")
             assert "boat=Ottilie" in sent

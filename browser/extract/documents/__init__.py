@@ -34,11 +34,12 @@ _CONVERT_HINT = (
     "Save it as .docx, .xlsx, .pptx, .eml or PDF, and read the new file"
     " (LibreOffice: `soffice --headless --convert-to docx FILE`)."
 )
-# Maximum number of files read from an archive; unpack larger archives and search them as folders.
+# Maximum number of files read from an archive; larger archives can be unpacked and searched as
+# folders.
 _MAX_FILES = 100
 # Maximum number of characters read from an archive: as many as in three long books.
 _MAX_TEXT_CHARS = 3_000_000
-_JUNK_PREFIXES = ("__MACOSX/", ".")
+_IGNORED_PREFIXES = ("__MACOSX/", ".")
 
 
 def read_zip(body: bytes, url: str, name: str, read: Reader | None) -> Document:
@@ -87,9 +88,8 @@ def _read_folder(archive: Archive, url: str, name: str, read: Reader | None) -> 
     if read is None:
         raise ExtractError("archives inside archives cannot be read")
     composer = Composer()
-    files = [
-        f for f in sorted(archive.names) if not f.endswith("/") and not f.startswith(_JUNK_PREFIXES)
-    ]
+    names = (f for f in sorted(archive.names) if not f.endswith("/"))
+    files = [f for f in names if not f.startswith(_IGNORED_PREFIXES)]
     count = size = 0
     for number, file in enumerate(files):
         if number >= _MAX_FILES or size > _MAX_TEXT_CHARS:

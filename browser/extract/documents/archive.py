@@ -89,7 +89,7 @@ class Archive:
             info.file_size > _SMALL_PART_BYTES and ratio > _MAX_RATIO
         ):
             raise TooLarge(
-                f"{info.filename} in it unpacks to {info.file_size:,} bytes",
+                f"{info.filename} in the archive unpacks to {info.file_size:,} bytes",
                 hint="It looks like a zip bomb; try another source.",
             )
 

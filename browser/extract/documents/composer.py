@@ -78,7 +78,7 @@ class Composer:
 
     @property
     def length(self) -> int:
-        """The offset in the text at which the next block will begin."""
+        """An offset in the text between the last block and the next one."""
         return len(render_text(self.blocks)) + 1 if self.blocks else 0
 
     def document(
@@ -105,7 +105,7 @@ class Composer:
 
 
 def dublin_core(root: etree._Element | None) -> Document:
-    """Read title, creators, dates and language, in any namespace."""
+    """Read Dublin Core metadata (title, creators, dates and language) in any namespace."""
     found: dict[str, list[str]] = {}
     for element in root.iter("{*}*") if root is not None else ():
         if text := text_content(element):

@@ -74,7 +74,7 @@ class FrontMatter(NamedTuple):
 
 
 def read_front_matter(lines: Sequence[Line], usual: float) -> FrontMatter:
-    """Read the first page's lines; `usual` is the document's most common letter height."""
+    """Read the first page's lines; `usual` is their median letter height (`usual_height`)."""
     text = "\n".join(line.text for line in lines)
     arxiv = _ARXIV.search(text)
     ends = [n for n, line in enumerate(lines) if n and _AUTHORS_END.match(line.text)]

@@ -71,7 +71,7 @@ def _person(contributor: etree._Element) -> str:
 
 
 def _date(root: etree._Element) -> str:
-    """The publication date in the earliest year: year, month and day, or those that are given."""
+    """Return the most exact date in the earliest year: `2024-05-03`, `2024-05` or `2024`."""
     found = []
     for date in root.iterfind("{*}front//{*}pub-date"):
         parts = (date.findtext(f"{{*}}{name}", "") for name in ("year", "month", "day"))
@@ -108,7 +108,7 @@ def _convert_to_html(element: etree._Element, level: int) -> Iterator[etree._Ele
 
 
 def _with_tables_only(element: etree._Element) -> Iterator[etree._Element]:
-    """Yield an element's children; of alternatives such as a table and its picture, the tables."""
+    """Yield an element's children; an `alternatives` element is replaced by the tables in it."""
     for child in element:
         if local_name(child) == "alternatives":
             yield from child.iterfind("{*}table")

@@ -42,7 +42,8 @@ def read_mail(body: bytes, url: str, name: str) -> Document:
             composer.heading(1, _header(message, "Subject") or "(no subject)")
             _add_message(message, composer, _MAX_DEPTH)
         if len(starts) > _MAX_MESSAGES:
-            composer.notes.append(f"only the first {_MAX_MESSAGES} of {len(starts)} messages")
+            note = f"only the first {_MAX_MESSAGES} of {len(starts)} messages were read"
+            composer.notes.append(note)
         return composer.document(url, "mail", name, Document(url, title=name))
     message = _parse(body)
     _add_message(message, composer, _MAX_DEPTH)
@@ -63,12 +64,12 @@ def saved_page(body: bytes) -> tuple[str, str] | None:
     message = _parse(body)
     if message.get_content_type() != "multipart/related":
         return None
-    place = _header(message, "Snapshot-Content-Location") or _header(message, "Content-Location")
+    address = _header(message, "Snapshot-Content-Location") or _header(message, "Content-Location")
     parts = (part for part in message.walk() if isinstance(part, EmailMessage))
     page = next((part for part in parts if part.get_content_type() == "text/html"), None)
-    if page is None or not (place or message.get("From", "").startswith("<Saved by")):
+    if page is None or not (address or message.get("From", "").startswith("<Saved by")):
         return None
-    return _decode_part(page), place
+    return _decode_part(page), address
 
 
 def _parse(data: bytes) -> EmailMessage:

@@ -72,7 +72,6 @@ def extract_pdf(body: bytes, url: str, name: str, *, layout: bool = True) -> Doc
     Layout analysis takes most of the time. Without `layout`, only the first page is analysed (for
     the title and authors): tables become lines of text, and headings come only from the outline.
 
-
     Raises ExtractError if the file is broken or needs a password.
     """
     with _PDFIUM_LOCK:
@@ -102,8 +101,8 @@ def _read_pdf(pdf: pypdfium2.PdfDocument, url: str, name: str, *, layout: bool) 
             for target, label in _page_links(page, text) if layout else ():
                 links.link(target, label)
             comments, is_drawn_over = _annotations(page)
-            # Text that was typed into fields and boxes is not part of the page's text until they
-            # are merged into the page.
+            # Text that was typed into fields and boxes is not part of the page's text until the
+            # fields and boxes are merged into the page.
             if is_drawn_over and pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY) == 1:
                 text.close()
                 page.close()
@@ -165,9 +164,8 @@ def _author(declared: str, shown: str, text: str) -> str | None:
     The declared author may be a user name or a template's author.
     """
     names = [word for word in re.findall(r"\w+", declared) if len(word) > 1]
-    if names and key(names[-1]) in key(
-        shown
-    ):  # if only one of several is shown, it may be the typesetter
+    # A declared author who is one of several shown authors may have typeset the document.
+    if names and key(names[-1]) in key(shown):
         return shown
     if names and (key(names[-1]) in key(text) or (not shown and len(names) > 1)):
         return declared if declared.lower() not in _UNTITLED else None
@@ -214,7 +212,7 @@ def _notes(count: int, empty: int, garbled: int, scanned: int) -> Iterator[str]:
     elif empty:
         yield f"{empty} of {count} pages contain no text"
     if count > _MAX_PAGES:
-        yield f"only the first {_MAX_PAGES} of {count} pages"
+        yield f"only the first {_MAX_PAGES} of {count} pages were read"
 
 
 def _date(value: str) -> str | None:

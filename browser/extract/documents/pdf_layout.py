@@ -74,7 +74,7 @@ def add_page(composer: Composer, lines: Sequence[Line], titles: Mapping[str, int
 
 
 def usual_height(lines: Sequence[Line]) -> float:
-    """The most common letter height; a line counts once for every ten letters."""
+    """The median letter height; a line counts once for every ten letters."""
     heights = [line.height for line in lines for _ in range(max(1, len(line.text) // 10))]
     return median(heights) if heights else 0.0
 
@@ -110,7 +110,7 @@ class Line(NamedTuple):
 def page_lines(page: pypdfium2.PdfTextPage, *, layout: bool = True) -> list[Line]:
     """Read a page's lines in document order; without `layout`, only their text."""
     text = _CORK_CODE.sub(lambda code: _CORK[code[0]], page.get_text_range())
-    # Right-to-left letters are put in order by their positions, so those are read even without
+    # Right-to-left letters are put in order by their positions, so positions are read even without
     # `layout`.
     wanted = layout or _RIGHT_TO_LEFT.search(text) is not None
     if wanted and len(text) < (count := page.count_chars()):

@@ -195,10 +195,12 @@ class _SheetReader:
             cells = list(row)
             self._cells -= len(cells) + 1
             if number >= MAX_ROWS or self._cells < 0:
-                self.composer.notes.append(f"only the first {number} rows of the sheet {title}")
+                note = f"only the first {number} rows of the sheet {title} were read"
+                self.composer.notes.append(note)
                 return
             if any(cells[_MAX_COLUMNS:]) and not number:
-                self.composer.notes.append(f"only {_MAX_COLUMNS} columns of the sheet {title}")
+                note = f"only the first {_MAX_COLUMNS} columns of the sheet {title} were read"
+                self.composer.notes.append(note)
             yield cells[:_MAX_COLUMNS]
 
     def _add_block(self, rows: list[list[str]]) -> None:

@@ -101,8 +101,8 @@ def read_docx(archive: Archive, main: str, url: str, name: str) -> Document:
 def _mark_tables(root: etree._Element) -> None:
     for table in root.iter("table"):
         rows = list(table.iter("tr"))
-        # A one-column table is layout; a two-column table may be names and values. The caption
-        # and header cells mark the others as data tables for `is_data_table`.
+        # `is_data_table` treats tables with a caption or header cells as data. A one-column table
+        # is layout; a two-column table may be names and values, so it gets no header cells.
         widest = max(map(len, rows), default=0)
         if widest == 2:
             table.insert(0, etree.Element("caption"))
@@ -149,7 +149,7 @@ def _repack(archive: Archive, main: str, notes: list[str]) -> bytes:
                 raise ExtractError("the text of the Word file is invalid XML")
             if root is not None:
                 if has_text and (pictures := _clean_part(root, headings, numbers)):
-                    notes.append(f"{pictures} pictures in it were not read")
+                    notes.append(f"{pictures} pictures were not read")
                 _complete_styles(root)
                 packed.writestr(part, etree.tostring(root))
         for part in ("", *parts):

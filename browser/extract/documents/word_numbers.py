@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _LEVEL_PLACEHOLDER = re.compile(r"%(\d)")
 _LEVELS = 9  # in a Word list
-MAX_STYLE_DEPTH = 10  # for styles based on other styles; damaged files contain loops
+MAX_STYLE_DEPTH = 10  # for styles based on other styles; damaged files may contain loops
 _ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
           (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip
 
@@ -38,7 +38,7 @@ class Numbers:
         self._counts: dict[str, list[int | None]] = defaultdict(lambda: [None] * _LEVELS)
 
     def next_label(self, paragraph: etree._Element) -> str:
-        """Return the next paragraph's number, such as `2.1` or `(b)`; "" if it has no number."""
+        """Count a paragraph and return its number, such as `2.1` or `(b)`; "" if it has none."""
         number, level = self._list_and_level(paragraph.find(f"{W}pPr"), MAX_STYLE_DEPTH)
         if number not in self._lists or not level.isdecimal() or int(level) >= _LEVELS:
             return ""

@@ -66,7 +66,7 @@ _RENDERED_POST = RecordPaths(
 
 
 class Discourse(Platform):
-    """Reads a page's `.json` version or, if only HTML is available, its version for crawlers."""
+    """Reads a page's `.json` version or else its HTML, as served to crawlers or as rendered."""
 
     name = "discourse"
     marks = (b"Discourse ", b'"post_stream"')

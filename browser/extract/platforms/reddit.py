@@ -27,7 +27,7 @@ _FLAG_LABELS = {
     "over_18": "nsfw", "over18": "nsfw", "nsfw": "nsfw", "spoiler": "spoiler",
     "distinguished": "distinguished",
 }  # fmt: skip
-# For a deleted post or account, this is shown instead of the author's name.
+# Matches an author's name, but not the placeholder shown for a deleted post or account.
 _IF_NOT_DELETED = r" -> ^(?!\[(?:deleted|removed)\]$).+"
 _POST = RecordPaths(
     "post", id="id", url=_SITE + "{permalink}", title="title", author=f"author{_IF_NOT_DELETED}",

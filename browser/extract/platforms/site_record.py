@@ -117,7 +117,7 @@ def facts(record: Record) -> dict[str, str]:
         "author": byline(record),
         "published": record.published,
         "modified": record.modified,
-        "answers": record.parent,
+        "in reply to": record.parent,
         **{name: str(amount) for name, amount in record.counts.items()},
         "accepted answer": next((byline(i) for i in record.items if "accepted" in i.fields), ""),
         **record.fields,

@@ -84,7 +84,7 @@ const transitionsLeft = () => {
 };
 
 // `left` milliseconds until the page has settled, 0 if it has; `navigating` if a new document is loading.
-const restState = () => {
+const settleState = () => {
   const now = performance.now();
   const late = timersOpen ? Math.min(timersDue + LATE_MS - now, 20) : 0;
   const timers = timersDue ? Math.max(timersDue + 10 - now, late) : 0;

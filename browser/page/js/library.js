@@ -12,7 +12,7 @@ const library = {
   known: (element) => refOf.get(element) ?? null,
   identified: (known) => identified(known)?.outerHTML ?? null,
   stateNow: (ref) => { const { element } = resolve(ref); return element ? stateOf(element) : null; },
-  register, identify, rebindAll, take, arm, restState, refsOfText, suspects, adopt,
+  register, identify, rebindAll, take, arm, settleState, refsOfText, suspects, adopt,
   aim, aimedPoint, pressDirectly, missed, stateOf, fieldIn, openedIn, swappedFor, drawnFor, openerOf, isSpreadOver, optionOf, toTheEnd, paste, drop, effect, secretTyped, submitsLogin, sendsAway, focusOf, textEnds, selectText, scroll, seek,
   context, rendered, stored, consent, coversPage, challenge, answerChallenge, drawMarks, unmark,
 };

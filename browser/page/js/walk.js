@@ -61,7 +61,7 @@ class Walk {
   result() {
     const renamed = takeFingerprints(this.shown, this.refsBefore);
     markDifferences(this.shown);
-    this.inks.tell();
+    this.inks.appendColours();
     if (renamed.size) this.lines.rename(renamed);
     return {
       lines: this.lines.all, cut: this.cut, frames: this.frames.map((ref) => renamed.get(ref) ?? ref), title: document.title,

@@ -120,5 +120,5 @@ async def test_search_engine_pacing_and_cooldown_are_shared_by_workers(tmp_path)
     one, other = (SharedPace(JobsDatabase.open(None, tmp_path), 0.01) for _ in range(2))
     assert await one.turn("engine", 60.0, patience=1.0) == 0.0
     assert 50 < await other.turn("engine", 60.0, patience=1.0) <= 60
-    await one.rest("unhurried", 60.0)
+    await one.start_cooldown("unhurried", 60.0)
     assert await other.turn("unhurried", 0.0, patience=1.0) > 50

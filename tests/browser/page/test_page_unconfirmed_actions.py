@@ -224,7 +224,7 @@ async def test_find_reports_text_not_on_page(show):
     tab = await show(f"<table>{ROWS[:400]}</table><p>The ferry leaves at nine.</p>")
     missing = await tab.find("Edit 1999")
     assert not missing.found
-    assert "nothing here says 'Edit 1999'" in missing.text
+    assert "no match for 'Edit 1999'" in missing.text
     assert (await tab.find("ferry nine")).found
     assert not (await tab.find("has not been nine")).found
 

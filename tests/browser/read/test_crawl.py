@@ -66,7 +66,7 @@ async def test_pages_matching_query_are_read_first_within_limit(site: Site) -> N
     add_page(site, "/docs/", "Docs", *(f"/docs/{name}" for name in names))
     for name in names:
         add_page(site, f"/docs/{name}", name)
-    crawled = await crawl(site, query="how deep is the dredging", most=2)
+    crawled = await crawl(site, query="how deep is the dredging", max_pages=2)
     assert paths(site, crawled) == ["/docs/", "/docs/dredging"]
     assert crawled.known == 5
 

@@ -101,7 +101,7 @@ async def test_engine_without_key_or_address_is_skipped_with_reason(
 
     assert [(a.outcome, a.detail) for a in result.attempts] == [
         (Outcome.SKIPPED, "no key; set SERPER_API_KEY"),
-        (Outcome.SKIPPED, "no address; give --searxng-url"),
+        (Outcome.SKIPPED, "no address; set --searxng-url"),
         (Outcome.OK, ""),
     ]
 
@@ -174,7 +174,7 @@ async def test_engine_queried_too_often_is_skipped_without_cooldown(
 
     assert [a.outcome for a in result.attempts] == [Outcome.SKIPPED, Outcome.OK]
     assert "next query" in result.attempts[0].detail
-    assert chain.rests.current("busy") is None
+    assert chain.cooldowns.current("busy") is None
 
 
 async def test_searxng_without_json_is_parsed_as_html(

@@ -85,9 +85,9 @@ async def test_engine_failure_is_named_and_next_engine_answers(
     assert result.attempts[0].detail
     assert result.provider == "after"
     assert cache.get(chain.providers[0].identity, SearchQuery("tides at Port Elm")) is None
-    rest = chain.rests.current(chain.providers[0].identity)
+    rest = chain.cooldowns.current(chain.providers[0].identity)
     assert rest is not None
-    waits = chain.rests.remaining(rest)
+    waits = chain.cooldowns.remaining(rest)
     assert (waits > 100 * MINUTE) == (drill == "limited for a while")
     assert 2 * MINUTE < waits <= 24 * 60 * MINUTE
 
@@ -108,9 +108,9 @@ async def test_timeout_is_named_and_next_engine_answers(
         assert result.attempts[0].detail
         identity = chain.providers[0].identity
         assert cache.get(identity, SearchQuery("tides at Port Elm")) is None
-        rest = chain.rests.current(identity)
+        rest = chain.cooldowns.current(identity)
         assert rest is not None
-        assert 2 * MINUTE < chain.rests.remaining(rest) <= 24 * 60 * MINUTE
+        assert 2 * MINUTE < chain.cooldowns.remaining(rest) <= 24 * 60 * MINUTE
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -123,7 +123,7 @@ async def test_empty_result_causes_no_cooldown_and_is_not_cached(
     result = await chain.search(SearchQuery("tides at Port Elm"))
 
     assert [attempt.outcome for attempt in result.attempts] == [Outcome.EMPTY, Outcome.OK]
-    assert chain.rests.current(chain.providers[0].identity) is None
+    assert chain.cooldowns.current(chain.providers[0].identity) is None
     assert cache.get(chain.providers[0].identity, SearchQuery("tides at Port Elm")) is None
 
 
