@@ -27,7 +27,7 @@ DOUBTFUL_BELOW = 0.7
 """An answer with a lower confidence is marked as doubtful wherever it is shown.
 
 Checked on 40 answers over a closed web that was not used to choose the threshold, judged by their
-passages alone: of the 28 at or above it, all are right; of the 12 below it, 2 are right.
+passages alone: all 28 answers at or above the threshold are right, and 2 of the 12 below it.
 """
 
 
@@ -36,7 +36,7 @@ FINAL_STATUSES = frozenset({"answered", "not_found"})
 
 
 class VerdictState(StrEnum):
-    """The result of checking a sentence; undecided is shown to readers as "not verified".
+    """The result of checking a sentence; `undecided` is shown to readers as "not verified".
 
     `done` and `attempted` apply to the run's actions. `done` means that the outcome and the page
     afterwards confirm the action; `attempted` means that it was started, but nothing shows that it

@@ -132,7 +132,7 @@ class Wiki:
         return [p for p in paths if p.endswith((".md", ".mdx")) and p not in SUPPORT_FILES]
 
     def read_file(self, path: str) -> str | None:
-        """Read a file as UTF-8, without BOM and carriage returns; None if there is no such file."""
+        """Read a file as UTF-8, without a BOM, CRLF as LF; None if there is no such file."""
         file = self._root / _safe_path(path)
         if not self._is_inside(file):
             return None
@@ -162,12 +162,13 @@ class Wiki:
         self,
         query: str,
         limit: int = DEFAULTS.wiki_results,
-        place: WikiPart | None = None,
+        part: WikiPart | None = None,
         snippet: int = DEFAULTS.wiki_snippet,
     ) -> list[PageHit]:
         """Find files by phrase and words, best first, then by path; an empty query has no results.
 
-        `place` limits the search to a part of the wiki; `snippet` is the length of the excerpt.
+        `part` limits the search to a part of the wiki; `snippet` is the excerpt's length in
+        characters.
         """
         phrase = query.strip().casefold()
         words = phrase.split()
@@ -176,8 +177,8 @@ class Wiki:
         found: list[PageHit] = []
         for path in self.list_files():
             top = path.partition("/")[0]
-            part = top if top in ("raw", "sessions") else "wiki"
-            if place not in (None, part):
+            part_of_file = top if top in ("raw", "sessions") else "wiki"
+            if part not in (None, part_of_file):
                 continue
             text = self.read_file(path) or ""
             title = _title(path, text)
@@ -200,16 +201,16 @@ class Wiki:
         path: str,
         start: int = 1,
         lines: int = DEFAULTS.wiki_lines,
-        most: int = DEFAULTS.wiki_units,
+        max_chars: int = DEFAULTS.wiki_units,
     ) -> PageWindow | None:
-        """Read some lines, at most `most` characters; None if there is no such file."""
+        """Read lines from `start` (from 1), cut at `max_chars`; None if there is no such file."""
         name = _safe_path(path)
         text = self.read_file(name)
         if text is None:
             return None
         all_lines = text.splitlines(keepends=True)
         first = max(1, start)
-        content = "".join(all_lines[first - 1 : first - 1 + max(0, lines)])[:most]
+        content = "".join(all_lines[first - 1 : first - 1 + max(0, lines)])[:max_chars]
         end = first - 1 + len(content.splitlines())
         return PageWindow(name, content, first, end, len(all_lines))
 
@@ -255,19 +256,21 @@ class Wiki:
         link_counts: Counter[str] = Counter()
         gaps: dict[str, set[str]] = defaultdict(set)  # missing page -> the pages that link to it
         for path, text in texts.items():
-            line = f"- [[{_name(path)}]] — {_summary(path, text)}"
+            line = f"- [[{_without_extension(path)}]] — {_summary(path, text)}"
             groups[self.rules.category(path)].append(line)
             for _, target in links(text):
                 page = resolve(target, paths)
                 if page is None:
-                    gaps[target].add(f"[[{_name(path)}]]")
+                    gaps[target].add(f"[[{_without_extension(path)}]]")
                 else:
                     link_counts[page] += 1
         index = [f"## {name}\n" + "\n".join(lines) for name, lines in sorted(groups.items())]
         best = sorted(texts, key=lambda path: (-link_counts[path], path))[:BRIEF_PAGES]
-        brief = [f"- [[{_name(path)}]]: {_summary(path, texts[path])}" for path in best]
+        brief = [
+            f"- [[{_without_extension(path)}]]: {_summary(path, texts[path])}" for path in best
+        ]
         open_gaps = sorted(
-            f"- {gap}, asked for by {', '.join(sorted(pages))}" for gap, pages in gaps.items()
+            f"- {gap}, linked from {', '.join(sorted(pages))}" for gap, pages in gaps.items()
         )
         generated = {
             "index.md": "\n\n".join(["# Index", *index]) + "\n",
@@ -394,14 +397,14 @@ def _safe_path(path: str) -> str:
     return "/".join(parts)
 
 
-def _name(path: str) -> str:
+def _without_extension(path: str) -> str:
     return path.rpartition(".")[0]
 
 
 def _title(path: str, text: str) -> str:
     """Return a page's first heading, otherwise its file name."""
     heading = next((line for line in text.splitlines() if line.startswith("# ")), "")
-    return heading[2:].strip() or _name(path.rpartition("/")[2])
+    return heading[2:].strip() or _without_extension(path.rpartition("/")[2])
 
 
 def _summary(path: str, text: str) -> str:

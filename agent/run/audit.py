@@ -93,7 +93,7 @@ class Audit(Run):
         web = context.web = await stack.enter_async_context(opened)
         checker = ReferenceChecker(context, web, self._addresses)
         references = await checker.check_all(self._draft.references)
-        text = self._draft.with_addresses(checker.places)
+        text = self._draft.with_addresses(checker.page_urls)
 
         # Check each sentence by code, then ask the judge about the undecided ones.
         model = await self._model.open_judge(stack)
@@ -113,7 +113,7 @@ class Audit(Run):
         # Build the report.
         numbers = {source.url: source.n for source in checked.sources}
         for reference, checked_reference in references.items():
-            checked_reference.source = numbers.get(checker.places.get(reference, ""))
+            checked_reference.source = numbers.get(checker.page_urls.get(reference, ""))
         cited = [sentence for sentence in checked.sentences if sentence.citations]
         supported = sum(sentence.verdict is VerdictState.SUPPORTED for sentence in cited)
         report = services.report_builder.new_report("answered")

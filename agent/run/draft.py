@@ -89,12 +89,12 @@ class Draft:
     text: str
     references: tuple[DraftReference, ...]
 
-    def with_addresses(self, places: Mapping[DraftReference, str]) -> str:
-        """Return the draft with each address replaced by the address that was read (`places`).
+    def with_addresses(self, page_urls: Mapping[DraftReference, str]) -> str:
+        """Return the draft with each address replaced by the one that was read (`page_urls`).
 
         Citation markers are kept; references from a list are defined at the end.
         """
-        replacements = {ref.url: place for ref, place in places.items() if not ref.key and place}
+        replacements = {ref.url: url for ref, url in page_urls.items() if not ref.key and url}
 
         def replace_url(match: re.Match[str]) -> str:
             url = match[0].rstrip(CLOSING_PUNCTUATION)
@@ -105,7 +105,7 @@ class Draft:
         )
         body = _URL_RE.sub(replace_url, text).strip()
         notes = "\n".join(
-            f"[{ref.key}]: {places.get(ref) or ref.url or 'none'}"
+            f"[{ref.key}]: {page_urls.get(ref) or ref.url or 'none'}"
             for ref in self.references
             if ref.key
         )
@@ -137,16 +137,16 @@ def _markdown(path: Path) -> str:
     if path.suffix.lower() in (".md", ".markdown"):
         return _text(path)
     try:
-        body, place = path.read_bytes(), f"file:///{quote(path.name)}"
-        if sniff(body, "", place) == "html":
-            return _full_page_markdown(body, place)
-        document = extract_body(body, "", place)
+        body, url = path.read_bytes(), f"file:///{quote(path.name)}"
+        if sniff(body, "", url) == "html":
+            return _full_page_markdown(body, url)
+        document = extract_body(body, "", url)
     except (OSError, ExtractError) as error:
         raise UsageError(f"cannot read {path}: {error}", hint=READABLE_FORMATS) from error
     return document.markdown or document.text
 
 
-def _full_page_markdown(body: bytes, place: str) -> str:
+def _full_page_markdown(body: bytes, url: str) -> str:
     """Convert an HTML draft to Markdown, including everything around the article."""
     root = parse_html(body)
     strip_hidden(root)
@@ -155,7 +155,7 @@ def _full_page_markdown(body: bytes, place: str) -> str:
             del link.attrib["href"]
             text = (link.text or "").strip()
             link.text = f"[{text}]" if text.isdigit() else link.text
-    return render_markdown(walk(root, place))
+    return render_markdown(walk(root, url))
 
 
 def _text(path: Path) -> str:
@@ -295,7 +295,7 @@ class ReferenceChecker:
     context: ToolContext
     web: Web
     services: Mapping[str, str]
-    places: dict[DraftReference, str] = field(default_factory=dict)
+    page_urls: dict[DraftReference, str] = field(default_factory=dict)
     """The address from which each reference's page was read."""
     _pages_read: int = field(default=0, init=False)
     _unreachable: list[str] = field(default_factory=list, init=False)
@@ -370,7 +370,7 @@ class ReferenceChecker:
             checked.state = "not_read"
             checked.notes.append(str(error))
             return
-        self.places.update(dict.fromkeys(group, source.url))
+        self.page_urls.update(dict.fromkeys(group, source.url))
         cited = first.title or first.text
         if first.key and not first.doi and not _same_title(cited, source.title):
             checked.notes.append(f"the page is titled “{source.title}”")

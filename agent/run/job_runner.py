@@ -257,9 +257,7 @@ class JobRunner:
         lock = UnfinishedRuns(data).claim(record.folder.id)
         if lock is None:
             hint = "The answer is complete: `research show` shows it."
-            raise UsageError(
-                f"another process is still working on it: {record.folder.id}", hint=hint
-            )
+            raise UsageError(f"another process is still working on {record.folder.id}", hint=hint)
         try:
             await self._finish_claimed(record, lock, on_event)
         finally:
@@ -349,7 +347,10 @@ def can_ask(model: Model, budget: Budget) -> bool:
 
 
 def save_findings(
-    memory: Memory, report: Report, steps: Sequence[str] = (), used: Sequence[int] = ()
+    memory: Memory,
+    report: Report,
+    steps: Sequence[str] = (),
+    recalled_memory_ids: Sequence[int] = (),
 ) -> None:
     """Write a run's findings, or its failure, to memory and the sealed log.
 
@@ -358,7 +359,7 @@ def save_findings(
     """
     from agent.memory.sealed_log import seal_run  # noqa: PLC0415 - loads a database
 
-    memory.record_run(report, steps, used)
+    memory.record_run(report, steps, recalled_memory_ids)
     seal_run(memory, report)
 
 

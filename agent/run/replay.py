@@ -270,7 +270,7 @@ def difference(record: RunRecord, messages: Sequence[Message]) -> str:
     diff = list(unified_diff(before, after, "on record", "now", lineterm="", n=0))
     lines = diff[:DIFF_LINES]
     if len(diff) > DIFF_LINES:
-        lines.append(f"… {len(diff) - DIFF_LINES} lines more")
+        lines.append(f"… {len(diff) - DIFF_LINES} more lines")
     head = f"at {place}, message {n + 1} of {len(recorded)} ({recorded[n].role}):"
     return "\n".join([head, *lines])
 

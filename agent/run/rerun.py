@@ -93,7 +93,7 @@ async def rerun(
     make = partial(
         Rerun,
         steps=steps,
-        asked=record.question,
+        question=record.question,
         values=values or {},
         takes_over=model not in (None, "extractive"),
     )
@@ -111,16 +111,16 @@ class Rerun(Run):
         services: RunServices,
         model: ResolvedModel,
         steps: Sequence[SessionStep],
-        asked: str,
+        question: str,
         values: Mapping[str, str],
         *,
         takes_over: bool = False,
     ) -> None:
         super().__init__(services, model)
         services.evidence.question = ""
-        for text in (asked, *values.values()):  # written by the user
+        for text in (question, *values.values()):  # written by the user
             services.context.provenance.add(text, Kind.USER)
-        self._steps, self._asked, self._takes_over = steps, asked, takes_over
+        self._steps, self._question, self._takes_over = steps, question, takes_over
         self._changed = [
             (step.recorded_value, step.new_value)
             for step in steps
@@ -192,10 +192,10 @@ class Rerun(Run):
             self._model,
             stack,
             tools,
-            asked=self._asked,
+            question=self._question,
             done=done,
             why=str(stopped),
-            left=[step.describe_with_new_value() for step in self._steps[len(done) :]],
+            remaining=[step.describe_with_new_value() for step in self._steps[len(done) :]],
         )
         return self._checked(result, judge)
 

@@ -260,9 +260,10 @@ class RunServices:
     def _recorded(
         self, ask: Callable[[str], Awaitable[T]] | None
     ) -> Callable[[str], Awaitable[T]] | None:
-        """Record events around a callback that asks the user, so that a live view can hide for it.
+        """Record the start and end of a question to the user; a live view is hidden in between.
 
-        Meanwhile, the run's clock is paused, and if a tool call asks, its timeout is extended.
+        The run's clock is paused during the question. If a tool call asks it, its timeout is
+        extended.
         """
         if ask is None:
             return None
@@ -301,10 +302,10 @@ def _read_schema(options: Options) -> Schema | None:
 
 
 def is_public_run(data: Path, run: str) -> bool:
-    """Whether an earlier run did not read any files, folders or pages that are private.
+    """Return whether an earlier run read only public sources: no private files, folders or pages.
 
-    Returns False if the run's record is missing, or was written by a version that did not record
-    this.
+    Memory and earlier turns count as public. The result is False if the run's record is missing, or
+    was written by a version that did not record this.
     """
     try:
         events = read_events(Runs(data).find(run).journal)

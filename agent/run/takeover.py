@@ -29,14 +29,15 @@ async def take_over(
     stack: AsyncExitStack,
     tools: ToolSelection,
     *,
-    asked: str,
+    question: str,
     done: Sequence[str],
     why: str,
-    left: Sequence[str],
+    remaining: Sequence[str],
 ) -> tuple[LoopResult, ClaimJudge]:
-    """Have the model perform the steps in `left` on the open page; `why` describes the difference.
+    """Have the model perform the `remaining` steps on the open page.
 
-    Returns the model's answer and the judge that checks it.
+    `done` describes the repeated steps, and `why` how the next one differs from the record. Returns
+    the model's answer and the judge that checks it.
     """
     number = len(done) + 1
     services.write("rerun.taken_over", f"{MAIN}/{number}", why=why)
@@ -46,9 +47,9 @@ async def take_over(
     # The model's steps are numbered after all repeated steps, including the failed one.
     services.budget.steps += number
     services.budget.max_steps += number
-    request = prompt(TAKEOVER).replace("{question}", asked)
+    request = prompt(TAKEOVER).replace("{question}", question)
     request = request.replace("{done}", inert("; ".join(done)) or "none")
     request = request.replace("{why}", inert(why))
-    request = request.replace("{left}", inert("\n".join(f"- {step}" for step in left)))
+    request = request.replace("{left}", inert("\n".join(f"- {step}" for step in remaining)))
     result = await work.continue_with(await builder(request))
     return result, ClaimJudge(services.evidence, services.budget, services.record, work.model)

@@ -41,11 +41,11 @@ if TYPE_CHECKING:
     from agent.tools.context import Web
 
 SNAPSHOT_TOKENS: Final = 1_200
-"""Maximum size of a page snapshot, which half of all calls return. FIND searches the rest."""
+"""Maximum size of a page snapshot in tokens. FIND also searches what a snapshot leaves out."""
 MAX_KEPT_PAGES: Final = 200
 """Maximum number of pages kept as resources; once it is exceeded, all are dropped."""
 SOURCE_NUMBER_OFFSET: Final = 10_000
-"""Added to source numbers after all pages are dropped, so that no name refers to two pages."""
+"""Added to source numbers after all pages are dropped, so that no number refers to two pages."""
 
 
 class ToolCalls:
@@ -78,7 +78,7 @@ class ToolCalls:
             secrets=SecretStore(options.data),
             files=options.file,
         )
-        self._given = frozenset(map(local_files(options).address, options.file))
+        self._named_files = frozenset(map(local_files(options).address, options.file))
 
     @property
     def options(self) -> Options:
@@ -96,7 +96,7 @@ class ToolCalls:
             web, options = self.context.web, self.options
             changed = options != self._web_options and web is not None and web.tab is None
             if web is None or changed:  # keep an open page, and the `Web` that it belongs to
-                # The previous `Web` is closed at the end, because a parallel call may still
+                # The previous `Web` is closed with the stack, because a parallel call may still
                 # use it.
                 web = await self._stack.enter_async_context(open_web(options, os.environ))
                 self.context.web, self._web_options = web, options
@@ -147,11 +147,11 @@ class ToolCalls:
         await self.web()
         context = replace(self.context, approve=approve, evidence=evidence)
         self.note_user_words(" ".join(map(str, arguments.values())))
-        # Only such callers have these tools, whose script or file comes from the caller's own
-        # model.
+        # Only calls from outside a run may use these tools: their scripts and files come from the
+        # caller's own model.
         scripting = ((name, "") for name in SCRIPTING_TOOLS)
         tools = apply_tool_rules((*available_tools(context), *scripting), self.options).registry()
-        calls = ProvenanceCalls(Policy(tools, context), self.provenance, self._given)
+        calls = ProvenanceCalls(Policy(tools, context), self.provenance, self._named_files)
         return (await calls.run(ToolCall(tool, json.dumps(arguments)), ""))()
 
     def note_page_words(self, url: str, text: str) -> None:

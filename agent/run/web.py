@@ -55,7 +55,7 @@ async def open_web(
 ) -> AsyncIterator[Web]:
     """Open a run's access to the web; everything is closed at the end of the block.
 
-    The addresses in the user's `request` are read even if robots.txt disallows it. `environ` may
+    The addresses in the user's `request` are read even if robots.txt disallows them. `environ` may
     contain search providers' keys; `record` writes the event `browser.missing`. Raises `UsageError`
     for a provider or a corpus that cannot be used, and `WebOutOfReach` if there is no Chrome to
     attach to.

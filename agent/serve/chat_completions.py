@@ -103,7 +103,7 @@ async def complete(state: StateDep, form: ChatForm) -> Response:
         return StreamingResponse(_stream(state, run, form), media_type="text/event-stream")
     async for step in _steps(state, run):
         report = step
-    assert isinstance(report, Report), "the steps end with it"
+    assert isinstance(report, Report), "the last step is the report"
     if report.status == "failed" and report.error is not None:
         raise error_class(report.error.type)(report.error.message, hint=report.error.hint)
     body = _completion(report, form.model)
@@ -158,7 +158,7 @@ async def _steps(state: ServerState, run: ActiveRun) -> AsyncIterator[str | Repo
             for line in event_lines(event, surface="api"):
                 yield line
             if event.type == "run.finished":
-                # Wait until it is on disk, where the next question looks for it.
+                # Wait until the report is on disk, where the next question looks for it.
                 while not (folder.report.is_file() or run.ended.is_set()):  # noqa: ASYNC110 - a file
                     await asyncio.sleep(SAVE_POLL_SECONDS)
                 reported = True

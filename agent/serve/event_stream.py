@@ -45,9 +45,11 @@ class Frame:
 
 
 class EventStream:
-    """A journal that is read once for all watchers; `is_active` returns whether it may still grow.
+    """A journal that is read once for all watchers.
 
-    For a run that is being resumed, `earlier_bytes` of the journal had already been written.
+    `is_active` returns whether the run is active in this process; otherwise, the journal is polled,
+    as another process may be writing it. For a run that is being resumed, `earlier_bytes` of the
+    journal had already been written.
     """
 
     def __init__(
@@ -85,7 +87,7 @@ class EventStream:
                 self._finished = True
             case "run.interrupted":
                 self._finished = self.has_answer  # otherwise, its report is still to come
-            case "model.request" if not event["place"].startswith(AFTER):  # it was resumed
+            case "model.request" if not event["place"].startswith(AFTER):  # the run was resumed
                 self.has_answer = self._finished = False
         self._frames.append(Frame(event["seq"], line))
 

@@ -28,7 +28,7 @@ CHANGES_LISTED: Final = 5
 
 
 class JobForm(BaseModel):
-    """A question to queue. `after` is the id of a run or job whose answer is passed on."""
+    """A question to queue. `after` lists the ids of runs and jobs whose answers it receives."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -54,6 +54,7 @@ class MonitorForm(BaseModel):
     """A page (URL) or an answer (question) to monitor.
 
     `words` and `css` select a part of the page; `when` (`<100`, `10%`) tests its first number.
+    Noise is learned from `learn` reads.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -166,13 +167,13 @@ def show_monitor(stores: JobsDep, name: Name) -> dict[str, Any]:
 def _monitor_row(stores: JobStores, monitor: Any, *, changes: int | None = None) -> dict[str, Any]:
     """Return a monitor as JSON, with its next check and latest changes, newest first."""
     newest = stores.monitors.changes(monitor.name)[::-1][:changes]
-    looks = next((s for s in stores.monitors.schedules.all() if s.name == monitor.name), None)
-    row = _row(looks) if looks else {}
+    schedule = next((s for s in stores.monitors.schedules.all() if s.name == monitor.name), None)
+    row = _row(schedule) if schedule else {}
     times = {"next": row.get("next"), "zone": row.get("zone", "UTC")}
     return {**_row(monitor), **times, "changes": [*map(_row, newest)]}
 
 
-def _add_run_and_remove(routes: APIRouter, kind: str, removes: str) -> None:
+def _add_run_and_remove(routes: APIRouter, kind: str, remove_description: str) -> None:
     """Add the routes shared by schedules and monitors (`kind`)."""
 
     @routes.post("/{name}/run", status_code=201)
@@ -180,7 +181,7 @@ def _add_run_and_remove(routes: APIRouter, kind: str, removes: str) -> None:
         """Queue the job now, regardless of the schedule, and return it."""
         return _row(getattr(stores, kind).run(name))
 
-    @routes.delete("/{name}", description=removes)
+    @routes.delete("/{name}", description=remove_description)
     def remove(stores: JobsDep, name: Name) -> Done:
         getattr(stores, kind).remove(name)
         return Done()

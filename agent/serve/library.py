@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 VERSION: Final = 4
 """Version of the tables; an index with a different version is rebuilt."""
-MAX_TAG: Final = 40  # characters, as a tag is a word or two
+MAX_TAG_CHARS: Final = 40  # a tag is a word or two
 MAX_TAGS: Final = 20  # per run
 _SCHEMA_SQL: Final = """
 create table run(id text primary key, stamp integer, at text, session text, tags text, state text,
@@ -49,7 +49,7 @@ _SNIPPET_SQL: Final = f"snippet(said, -1, '{_HIT_START}', '{_HIT_END}', '…', 2
 
 
 class Library:
-    """Search for runs. Thread-safe."""
+    """The searchable index of runs. Thread-safe."""
 
     def __init__(self, runs: Runs, data: Path) -> None:
         self._runs = runs
@@ -108,9 +108,9 @@ class Library:
     def tag(self, folder: RunFolder, tags: Sequence[str]) -> tuple[str, ...]:
         """Replace the tags of a run. Raises `UsageError`."""
         cleaned = tuple(dict.fromkeys(" ".join(tag.split()) for tag in tags if tag.strip()))
-        if len(cleaned) > MAX_TAGS or any(len(tag) > MAX_TAG for tag in cleaned):
+        if len(cleaned) > MAX_TAGS or any(len(tag) > MAX_TAG_CHARS for tag in cleaned):
             raise UsageError(
-                f"a run can have at most {MAX_TAGS} tags of up to {MAX_TAG} characters"
+                f"a run can have at most {MAX_TAGS} tags of up to {MAX_TAG_CHARS} characters"
             )
         write_atomic(_tags_file(folder), json.dumps(cleaned).encode(), private=True)
         return cleaned

@@ -55,7 +55,7 @@ class RunThread:
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._over = asyncio.Event()
+        self._stopping = asyncio.Event()
         self._closed: Future[None] = Future()
 
     @property
@@ -71,7 +71,7 @@ class RunThread:
     async def close(self) -> None:
         """Stop the browsers and the event loop; the runs must have ended."""
         if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._over.set)
+            self._loop.call_soon_threadsafe(self._stopping.set)
             self._loop = None
             with suppress(TimeoutError):
                 async with asyncio.timeout(STOP_SECONDS):
@@ -86,7 +86,7 @@ class RunThread:
         from browser.session.launch import keep_browsers  # noqa: PLC0415 - large, needed only by runs
 
         async with keep_browsers():
-            await self._over.wait()
+            await self._stopping.wait()
 
 
 class ActiveRun:
@@ -174,7 +174,7 @@ class ActiveRun:
 
     async def run_to_end(self, start: StartRun) -> None:
         """Run to the end, or until stopped; raises the error if `start` fails."""
-        hooks: dict[str, Any] = {"on_event": self._tell, "opened": self._keep_context}
+        hooks: dict[str, Any] = {"on_event": self._forward_event, "opened": self._keep_context}
         if self._attended:
             hooks |= {
                 "approve": self._approve,
@@ -188,7 +188,7 @@ class ActiveRun:
             late = {"type": "hint.unread", "data": {"hints": self._context.hints}}
             self._server.call_soon_threadsafe(lambda: self.stream.add_transient(**late))
 
-    def _tell(self, event: Event) -> None:
+    def _forward_event(self, event: Event) -> None:
         with suppress(RuntimeError):  # the server has stopped, but the journal is complete
             self._server.call_soon_threadsafe(self._handle, event)
 
@@ -304,7 +304,7 @@ class RunManager:
         """Resume an interrupted run; raises `UsageError` if it has ended."""
         if folder.id in self.active:
             raise UsageError(f"{folder.id} is running")
-        # All other flags are taken from its record.
+        # All other flags are taken from the run's record.
         resuming = partial(self._resume_run, folder, data_dir=self._flags["data_dir"], **flags)
         return await self._launch(folder, resuming, attended=attended)
 

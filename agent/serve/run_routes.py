@@ -78,7 +78,7 @@ def runs(
 
 @run_routes.get("/runs/{run}/report", response_class=Response, responses=_REPORT_RESPONSES)
 def report(folder: FolderDep) -> Response:
-    """Return the report as `research show --json` prints it, byte for byte; 202 until then."""
+    """Return the report exactly as `research show --json` prints it; 202 during the run."""
     if is_in_progress(folder):
         return JSONResponse({"run": folder.id, "status": "running"}, 202)
     return Response(f"{report_of(folder).to_json()}\n", media_type="application/json")

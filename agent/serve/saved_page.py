@@ -90,12 +90,12 @@ def mark_quotes(html: str, quotes: Sequence[str]) -> tuple[str, bool]:
     offset = 0
     for n, (text, letters) in enumerate(zip(texts, text_letters, strict=True)):
         marked, at = "", 0
-        places: list[int] = []
+        positions: list[int] = []  # of the letters in the text
         for start, end in spans:
             first, last = max(start, offset), min(end, offset + len(letters)) - 1
             if first <= last:
-                places = places or [i for i, letter in enumerate(text) if _letters(letter)]
-                begin, stop = places[first - offset], places[last - offset] + 1
+                positions = positions or [i for i, letter in enumerate(text) if _letters(letter)]
+                begin, stop = positions[first - offset], positions[last - offset] + 1
                 name = ' id="words"' if first <= found[0][0] <= last else ""
                 marked += f"{_html(text[at:begin])}<mark{name}>{_html(text[begin:stop])}</mark>"
                 at = stop
@@ -109,4 +109,5 @@ def _html(text: str) -> str:
 
 
 def _letters(text: str) -> str:
+    """Return the text without whitespace and table bars."""
     return "".join(text.replace("|", " ").split())

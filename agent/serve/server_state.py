@@ -115,7 +115,7 @@ class ServerState:
         return bool(options.attach or options.cdp)
 
     def memory(self) -> Memory:
-        """The memory, which is opened once. Raises `UsageError` if the server has no memory."""
+        """Return the memory, opening it first if necessary. Raises `UsageError` if it is off."""
         if not self.options.memory:
             raise UsageError(
                 "memory is off on this server", hint="Start `research serve` without --no-memory."
@@ -126,7 +126,10 @@ class ServerState:
             return self._memory
 
     def jobs(self) -> JobStores:
-        """The job stores, opened once. Raises `UsageError` if the jobs engine is not installed."""
+        """Return the job stores, opening them first if necessary.
+
+        Raises `UsageError` if the jobs engine is not installed.
+        """
         with self._opening:
             if self._jobs is None:
                 jobs = self._open_jobs()
@@ -165,7 +168,7 @@ class ServerState:
             hint = f"Available: {', '.join(models)}. `research keys set` adds others."
             raise UsageError(
                 f"this server offers no model {form.model[:80]!r}",
-                hint=hint if models else "It has a model of its own: leave the field empty.",
+                hint=hint if models else "The server uses its own model: leave the field empty.",
             )
         if form.files:
             flags["file"] = tuple(self._uploaded(digest) for digest in form.files)
@@ -174,7 +177,7 @@ class ServerState:
         return await self.manager.start(form.question, flags, attended=form.attended)
 
     def models(self) -> list[str]:
-        """The models that a question may choose; empty if the server has its own model endpoint."""
+        """Return the models to choose from; empty if the server has its own model endpoint."""
         return [] if self.options.base_url else ready_models(self.options.data, os.environ)
 
     def add_key(self, provider: str, key: str) -> None:

@@ -247,14 +247,14 @@ def _action_result(
     data["source"] = source.name
     # Text is new if it was not on the page when it was read before. It is included if the diff does
     # not show it: a diff shortens long lines, and a snapshot's size is limited.
-    before, said = _snapshot_words(known.text) if known else "", _snapshot_words(outcome.changes)
+    before, shown = _snapshot_words(known.text) if known else "", _snapshot_words(outcome.changes)
     has_article = page.document is not None and bool(page.document.text.strip())
     article = source.article if before and has_article else ()
     _, new = list_passages(
         (p for p in article if _snapshot_words(p.text) not in before), MAX_NEW_TEXT_CHARS
     )
-    unsaid = [passage for passage in new if _snapshot_words(passage.text) not in said]
-    new_text = list_passages(unsaid, MAX_NEW_TEXT_CHARS)[0] if unsaid else ""
+    unshown = [passage for passage in new if _snapshot_words(passage.text) not in shown]
+    new_text = list_passages(unshown, MAX_NEW_TEXT_CHARS)[0] if unshown else ""
     changes = outcome.changes.strip()
     body = f"{changes}\n\nNew text:\n{new_text}" if new_text else changes
     if not page.shown:

@@ -197,7 +197,7 @@ def number(text: str) -> float:
     sign, digits, scale = found[0].groups()
     digits = "".join(digits.rstrip(" .,'’").replace("'", "").replace("’", "").split())
     dot, comma = digits.rfind("."), digits.rfind(",")
-    # If there are two kinds of separators, the last one is the decimal point.
+    # If there are two kinds of separators, the last one is the decimal separator.
     decimal = max(dot, comma)
     # A single comma may separate thousands, as does any separator that occurs more than once.
     has_thousands = dot < 0 and re.fullmatch(r"\d{1,3}(?:,\d{3})+", digits)

@@ -178,7 +178,7 @@ class User:
 class ToolContext:
     """Everything that a run's tools can access.
 
-    `record(kind, place, **data)` writes a journal event; `keep(bytes)` stores bytes with the run
+    `record(kind, place, **data)` writes a journal event; `store_bytes` stores bytes with the run
     and returns their hash. `approve(effect)` asks the user for approval, and `user` answers a
     question from the model; both are None if no user is available. `memory` is None with
     `--no-memory`; `wiki` is None if the data folder has no wiki. `vision` means that the model
@@ -237,7 +237,7 @@ class ToolContext:
         return [name for name, own in stored.items() if own == origin(url)]
 
     def question_names_secret(self, secret: str) -> bool:
-        """Whether the question mentions a stored secret, which approves its use on its site."""
+        """Return whether the question names a stored secret, which approves its use on its site."""
         question = {word.casefold() for word in _WORD_RE.findall(self.question)}
         return question.issuperset(word.casefold() for word in _WORD_RE.findall(secret))
 

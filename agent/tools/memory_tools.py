@@ -349,8 +349,8 @@ async def memory_search(
 ) -> ToolResult:
     """Search the files of the wiki."""
     wiki, limits = require_wiki(context), context.limits
-    most, part = limit or limits.wiki_results, source or wiki.rules.source
-    found = await context.in_memory_thread(wiki.search, query, most, part, limits.wiki_snippet)
+    limit, part = limit or limits.wiki_results, source or wiki.rules.source
+    found = await context.in_memory_thread(wiki.search, query, limit, part, limits.wiki_snippet)
     rows = [{"path": f.path, "title": f.title, "score": round(f.score, 2)} for f in found]
     text = "\n".join(f"{f.path}: {' '.join(f.snippet.split())}" for f in found)
     return ToolResult({"query": query, "results": rows}, web=text, label="wiki")
@@ -390,7 +390,7 @@ async def wiki_lint(context: ToolContext) -> ToolResult:
     activity="updating the wiki's index",
 )
 async def wiki_update_index(context: ToolContext) -> ToolResult:
-    """Rewrite the index, brief and gaps pages."""
+    """Rewrite the index, the context brief and the list of missing pages."""
     changed = await context.in_memory_thread(require_wiki(context).update_index)
     return ToolResult({"changed": changed})
 
@@ -401,7 +401,7 @@ async def wiki_update_index(context: ToolContext) -> ToolResult:
 async def wiki_append_log(
     context: ToolContext, *, entry: Annotated[str, Field(min_length=1, max_length=500)]
 ) -> ToolResult:
-    """Add a line under today's date."""
+    """Add a line to the log, under today's date."""
     changed = await context.in_memory_thread(require_wiki(context).append_log, entry)
     return ToolResult({"changed": changed})
 

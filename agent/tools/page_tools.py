@@ -222,7 +222,7 @@ def _state_with(context: ToolContext, known: Source, lines: Sequence[str]) -> So
     return None
 
 
-def named(source: Source | None) -> str:
+def source_label(source: Source | None) -> str:
     """Return the label for web text that comes from a page state."""
     return source.name if source else "page"
 
@@ -246,14 +246,15 @@ async def snapshot(context: ToolContext, *, ref: str | None = None) -> Finish:
         if ref:
             content, source = await tab.expand(ref), await state_shown(context, tab)
             below = {"ref": ref, "url": tab.url}
-            return lambda: ToolResult(below, content, named(source()))
+            return lambda: ToolResult(below, content, source_label(source()))
         view, pictures = await take_snapshot(context, tab), await take_pictures(context, tab)
         source = await state_shown(context, tab)
     data: dict[str, Any] = {"url": view.url, "title": view.title, "refs": len(view.refs)}
     if events := tab.events.drain():
         data["events"] = list(events)
     return lambda: with_pictures(
-        ToolResult(data, view.text or NOTHING_SHOWN, named(source()), snapshot=view.text), pictures
+        ToolResult(data, view.text or NOTHING_SHOWN, source_label(source()), snapshot=view.text),
+        pictures,
     )
 
 
@@ -272,7 +273,7 @@ async def find(context: ToolContext, *, text: NonEmpty) -> Finish:
         found = await tab.find(text)
         source = await state_shown(context, tab, found.citable)
     data = {"text": text, "found": found.found, "url": tab.url}
-    return lambda: ToolResult(data, found.text, named(source()))
+    return lambda: ToolResult(data, found.text, source_label(source()))
 
 
 @page_tool("TABS", "lists tabs; switches or closes.", group=Group.HANDS, activity="managing tabs")

@@ -157,7 +157,10 @@ class Policy:
         *,
         made: bool,
     ) -> Observation:
-        """Finish a call, and record it without secrets and with the user's new hints."""
+        """Finish a call, and record it without secrets and with the user's new hints.
+
+        `made` is False if the call was refused before its tool ran.
+        """
         context, tool = self._context, self._tools.get(call.name)
         clean = context.redactor.text
         try:
@@ -457,7 +460,7 @@ def _is_personal_link(context: ToolContext, url: str) -> bool:
 
 
 async def check_effect_on_later_runs(context: ToolContext, tool: Tool, arguments: Any) -> None:
-    """Get approval for calls that affect or start later runs, if text by others was read.
+    """Get approval for a call that affects or starts later runs, if the run read others' text.
 
     With `--allow-tasks`, goals and reminders do not need approval as long as all such text came
     from memory.

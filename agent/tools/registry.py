@@ -528,8 +528,8 @@ class Registry:
             if tool.group is not None:
                 row = groups.setdefault(tool.group.name, {"tools": [], "lines": []})
                 row["tools"].append(tool.name)
-                named_with_form = tool.opens_page  # the prompt already shows its only field
-                row["lines"] += [_line(tool)] if tool.listed and not named_with_form else []
+                is_described = tool.opens_page  # the prompt already shows its only field
+                row["lines"] += [_line(tool)] if tool.listed and not is_described else []
         if Group.BROWSER.name in groups:
             groups[Group.BROWSER.name]["lines"] += self._names(on_page=True)
         return groups
@@ -679,7 +679,7 @@ def _params_of_function(name: str, function: Callable[..., Any]) -> type[Params]
             if only.annotation is only.empty or only.name.startswith("_"):
                 return None
         if len(by_name) < len(parameters):
-            raise TypeError("it takes parameters without names")
+            raise TypeError("it has parameters that cannot be passed by name")
         fields: dict[str, Any] = {
             p.name: (
                 Any if p.annotation is p.empty else p.annotation,

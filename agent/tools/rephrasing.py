@@ -35,12 +35,15 @@ class Rephrased(NamedTuple):
 
 @dataclass(slots=True)
 class Rephraser:
-    """Asks the run's model for alternative queries, up to `most` times, within the run's budget."""
+    """Asks the run's model for alternative queries, within the run's budget.
+
+    At most `max_requests` requests are made in a run.
+    """
 
     model: Model
     budget: Budget
     record: Record
-    most: int
+    max_requests: int
     _asked: int = field(default=0, init=False)
 
     async def ask(self, question: str, query: str, place: str) -> tuple[Rephrased, ...]:
@@ -51,7 +54,7 @@ class Rephraser:
         """
         usd = self.budget.max_usd
         is_spent = usd is not None and self.budget.spent_usd >= usd * (1 - RESERVE_SHARE)
-        if self._asked >= self.most or is_spent or not takes(self.model, Task.REPHRASE):
+        if self._asked >= self.max_requests or is_spent or not takes(self.model, Task.REPHRASE):
             return ()
         self._asked += 1
         system = prompt(REPHRASE).replace("{most}", str(MAX_QUERIES))

@@ -169,7 +169,7 @@ async def read_skill(context: ToolContext, *, name: NonEmpty, file: str = "") ->
     skill = next((s for s in context.skills if s.name == name and not s.broken), None)
     if skill is None:
         known = ", ".join(s.name for s in context.skills if not s.broken)
-        raise ToolError(f"no skill named {name!r}", hint=f"There are: {known}.")
+        raise ToolError(f"no skill named {name!r}", hint=f"Available: {known}.")
     text = skill.read(file)
     data: dict[str, Any] = {"skill": skill.name, "owner": skill.owner, "files": skill.files()}
     if skill.owner == "user":

@@ -229,10 +229,10 @@ def show_passages(
 
 def _header_and_neighbour_ids(rows: Sequence[Passage], source: Source) -> set[str]:
     """Return the ids of the rows' table headers, and of the rows adjacent to the first few."""
-    places = {passage.id: at for at, passage in enumerate(source.passages)}
+    positions = {passage.id: at for at, passage in enumerate(source.passages)}
     ids = set[str]()
     for number, row in enumerate(rows):
-        head = at = places[row.id]
+        head = at = positions[row.id]
         while head and source.passages[head - 1].kind == "table":
             head -= 1
         ids.add(source.passages[head].id)

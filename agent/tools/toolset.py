@@ -62,14 +62,14 @@ def available_tools(context: ToolContext) -> Iterator[tuple[Tool, str]]:
     solver = context.web is not None and context.web.solver is not None
     no_solver = "" if solver else "no captcha solver is set (--solver)"
     no_memory = "" if context.memory is not None else "this run has no memory"
-    nobody = "" if context.user is not None else "there is no user to ask"
+    no_user = "" if context.user is not None else "there is no user to ask"
     has_files = context.web is not None and context.web.has_files and not context.files_first
     yield search_files_and_web if has_files else web_search, ""
     yield from ((t, "") for t in _BROWSING_TOOLS if not t.on_page and t is not web_search)
     yield from ((tool, "") for tool in PAGE_TOOLS)
     yield from ((tool, no_solver) for tool in SOLVING_TOOLS)
     yield from ((tool, no_memory) for tool in _STORAGE_TOOLS)
-    yield from ((tool, nobody) for tool in USER_TOOLS)
+    yield from ((tool, no_user) for tool in USER_TOOLS)
     if context.wiki is not None:
         yield from ((tool, "") for tool in WIKI_TOOLS)
     if context.skills:

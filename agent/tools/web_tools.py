@@ -170,7 +170,7 @@ async def _search(context: ToolContext, web: Web, query: SearchQuery, local: Loc
     )
     # Try a plain search first, as it does not cost any tokens.
     first = await search(query)
-    if context.rephrase is None or not _is_too_little(context, query, first):
+    if context.rephrase is None or not _needs_rephrasing(context, query, first):
         return first
     rephrased = await context.rephrase(context.question, query.text, CALL_PLACE.get())
     found = await asyncio.gather(
@@ -184,7 +184,7 @@ async def _search(context: ToolContext, web: Web, query: SearchQuery, local: Loc
     return merge_answers([first, *found], query.limit) if found else first
 
 
-def _is_too_little(context: ToolContext, query: SearchQuery, first: ChainResult) -> bool:
+def _needs_rephrasing(context: ToolContext, query: SearchQuery, first: ChainResult) -> bool:
     """Return whether to rephrase a search: it found too few results, or is not in English.
 
     For a folder that contains only a few files, a few results are enough.

@@ -108,7 +108,7 @@ def test_index_brief_and_gaps_are_generated_from_pages(wiki: Wiki) -> None:
     assert "## sea\n- [[sea/tides]] — Twice a day. See [[moon]]." in (
         wiki.read_file("index.md") or ""
     )
-    assert "- moon, asked for by [[sea/tides]]" in (wiki.read_file("graph/open-gaps.md") or "")
+    assert "- moon, linked from [[sea/tides]]" in (wiki.read_file("graph/open-gaps.md") or "")
     assert wiki.sync() == []
 
 
@@ -120,7 +120,7 @@ def test_search_ranks_title_above_content_and_breaks_ties_by_path(wiki: Wiki) ->
     assert [f.path for f in found] == ["c.md", "a.md", "b.md"]
     assert all(0 < f.score < 1 for f in found)
     assert wiki.search("  ") == []
-    assert wiki.search("spring", place="raw") == []
+    assert wiki.search("spring", part="raw") == []
 
 
 def test_read_lines_is_bounded(wiki: Wiki) -> None:
