@@ -197,7 +197,7 @@ def _is_garbled(lines: Iterable[Line]) -> bool:
 
 def _notes(count: int, empty: int, garbled: int, scanned: int) -> Iterator[str]:
     if scanned:
-        yield f"{scanned} pages were read by OCR: letters may be wrong"
+        yield f"pages read by OCR: {scanned}; letters may be wrong"
     if garbled:
         yield (
             f"the text of {garbled} of {count} pages is unreadable: their fonts do not say which"

@@ -79,7 +79,7 @@ def read_xlsx(archive: Archive, body: bytes, url: str, name: str) -> Document:
                     _read_annotations(archive, sheets[0]._worksheet_path, reader.composer)  # noqa: SLF001
             macros = sum(name.startswith("xl/macrosheets/sheet") for name in archive.names)
             if macros:
-                reader.composer.notes.append(f"{macros} sheets with Excel 4 macros were not read")
+                reader.composer.notes.append(f"sheets with Excel 4 macros not read: {macros}")
         finally:
             for book in books:
                 book.close()

@@ -50,9 +50,9 @@ def read_pptx(archive: Archive, main: str, url: str, name: str) -> Document:
     if len(nodes) > _MAX_SLIDES:
         composer.notes.append(f"only the first {_MAX_SLIDES} of {len(nodes)} slides were read")
     if hidden:
-        composer.notes.append(f"{hidden} hidden slides were left out")
+        composer.notes.append(f"hidden slides left out: {hidden}")
     if pictures:
-        composer.notes.append(f"{pictures} pictures were not read")
+        composer.notes.append(f"pictures not read: {pictures}")
     about = dublin_core(archive.tree("docProps/core.xml"))
     document = composer.document(url, "pptx", name, about)
     return replace(document, pages=tuple(min(at, len(document.text)) for at in offsets))

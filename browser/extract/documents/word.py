@@ -149,7 +149,7 @@ def _repack(archive: Archive, main: str, notes: list[str]) -> bytes:
                 raise ExtractError("the text of the Word file is invalid XML")
             if root is not None:
                 if has_text and (pictures := _clean_part(root, headings, numbers)):
-                    notes.append(f"{pictures} pictures were not read")
+                    notes.append(f"pictures not read: {pictures}")
                 _complete_styles(root)
                 packed.writestr(part, etree.tostring(root))
         for part in ("", *parts):

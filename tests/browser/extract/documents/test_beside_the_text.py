@@ -187,4 +187,4 @@ def test_slide_comments_repeated_footer_smart_art_and_alternative_text_are_read(
     for words in ("Comment: Too long", "- Dredge", "Picture: A tug"):
         assert words in document.text
     assert document.text.count("Hesk 2024") == 1
-    assert document.notes == ("1 hidden slides were left out", "2 pictures were not read")
+    assert document.notes == ("hidden slides left out: 1", "pictures not read: 2")

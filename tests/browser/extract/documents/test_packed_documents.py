@@ -85,7 +85,7 @@ def test_unread_word_pictures_are_noted() -> None:
     drawing = '<w:r><w:drawing><a:blip xmlns:a="urn:a"/></w:drawing></w:r>'
     document = read(docx(f"<w:p>{drawing}</w:p>{paragraph('Below.')}"))
     assert document.text == "Below."
-    assert document.notes == ("1 pictures were not read",)
+    assert document.notes == ("pictures not read: 1",)
 
 
 def test_zip_documents_are_read_and_other_files_noted() -> None:
