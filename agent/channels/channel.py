@@ -48,7 +48,7 @@ class ChannelSettings(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Inbound:
-    """A message from a user. `id` is the service's id, which is the same for a repeated message.
+    """A message from a user. `id` is its id on the service; a redelivered message has the same id.
 
     `thread` is the destination of the answer; the messages in a thread form one conversation.
     `text` is the sender's own text, `quoted` is forwarded or quoted text, and `fetch` downloads
@@ -86,7 +86,7 @@ class Outbound:
 MALFORMED = (KeyError, TypeError, AttributeError, ValueError, IndexError)
 """Errors raised by data that does not have the format documented by its service."""
 MessageHandler = Callable[[Inbound], Awaitable[None]]
-"""Receives a message. It is on disk when this returns, so the service may delete it."""
+"""Handles a message. The message is on disk when this returns, so the service may delete it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class Notebook(ABC):
 
     @abstractmethod
     def note(self, key: str) -> str:
-        """Return a value, or an empty string."""
+        """Return the value stored under a key, or an empty string."""
 
     @abstractmethod
     def keep(self, key: str, value: str) -> None:

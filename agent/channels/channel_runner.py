@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from agent.options import Options
 
 _MIN_STABLE_S = 60.0
-"""After a connection that lasted at least this many seconds, reconnect without delay."""
+"""A connection that lasted longer than this, in seconds, resets the reconnection backoff."""
 
 
 def channel_settings(options: Options) -> dict[str, tuple[type[Channel], ChannelSettings]]:
@@ -137,8 +137,8 @@ async def run_channels(
 
     `live` returns the current settings. Changes to permissions and run settings take effect while a
     channel is running; changes to its kind, address and keys do not. `answer` handles a channel's
-    messages. Raises `UsageError` if all channels fail, or if one of them is already running in
-    another process on the same data folder.
+    messages. Raises `UsageError` if all channels fail. A channel that another process is already
+    running on the same data folder counts as failed.
     """
     options = live()
     for name in names:
@@ -155,13 +155,15 @@ async def run_channels(
                         name, channel, answer(name, channel, inbox, settings.current, options.data)
                     )
         except Timeout:
-            return UsageError(
+            error = UsageError(
                 f"another process is already running {name}", hint="Stop that process first."
             )
-        except UsageError as error:
-            say(f"{name}: stopped: {error}. {error.hint}".rstrip())
-            return error
-        raise AssertionError("a channel listens until it is cancelled")
+        except UsageError as raised:
+            error = raised
+        else:
+            raise AssertionError("a channel listens until it is cancelled")
+        say(f"{name}: stopped: {error}. {error.hint}".rstrip())
+        return error
 
     failed = [error for error in await asyncio.gather(*map(run, names)) if error is not None]
     if failed:
@@ -172,8 +174,8 @@ async def _listen(name: str, channel: Channel, dialogue: Dialogue) -> None:
     """Listen, and reconnect with backoff whenever the connection is lost."""
     loop = asyncio.get_running_loop()
 
-    async def until_steady() -> None:
-        """Listen; raises `TemporaryFailure` if the connection was lost before it was stable."""
+    async def listen_once() -> None:
+        """Listen until the connection is lost; raises `TemporaryFailure` if it was not stable."""
         began = loop.time()
         try:
             await channel.listen(dialogue.take)  # returns if the service asks for a reconnect
@@ -187,7 +189,7 @@ async def _listen(name: str, channel: Channel, dialogue: Dialogue) -> None:
     dialogue.resume()
     try:
         while True:
-            await repeat(CHANNEL, until_steady)
+            await repeat(CHANNEL, listen_once)
             await retries.sleep(retries.delay(CHANNEL, 1))
     finally:
         await dialogue.close()

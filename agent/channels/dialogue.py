@@ -135,7 +135,7 @@ class Dialogue:
             return
         self._inbox.keep(f"refused {who}", "yes")
         named = f" ({message.name})" if message.name else ""
-        self._say(f"{self._name}: refused {message.sender}{named}, not on the allow-list")
+        self._say(f"{self._name}: refused {message.sender}{named}, not on the allowlist")
         if self._settings.refuse:
             with suppress(ResearchError, BrowserError):
                 await self._channel.send(message.thread, Outbound(self._settings.refuse))

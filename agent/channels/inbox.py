@@ -158,7 +158,7 @@ class Inbox(Notebook):
         )
 
     def note(self, key: str) -> str:
-        """Return a value, or an empty string."""
+        """Return the value stored under a key, or an empty string."""
         row = self._fetch_row("SELECT value FROM notes WHERE channel=? AND key=?", key)
         return str(row[0]) if row else ""
 

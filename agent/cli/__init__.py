@@ -10,16 +10,16 @@ import sys
 import warnings
 
 _GC_THRESHOLD_AT_START, _GC_THRESHOLD = 500_000, 50_000
-"""Numbers of allocations that trigger garbage collection: the first one, which short runs never
-reach, and all later ones (Python's default is 700)."""
+"""Numbers of allocations that trigger the first garbage collection, which short runs never reach,
+and each later one (Python's default is 700)."""
 _DISK_FULL_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 _UNWRITABLE_ERRORS = (FileExistsError, IsADirectoryError, NotADirectoryError, PermissionError)
 
 
 def main() -> None:
     """Run `research` and exit with one of the documented exit codes."""
-    # Nearly all objects created while modules are loaded stay alive. Collecting garbage, even every
-    # 50,000 allocations, would only waste a twentieth of a short run's time.
+    # Nearly all objects created while modules are loaded stay alive, so garbage collection would be
+    # useless; even every 50,000 allocations, it would take 5 % of a short run's time.
     gc.set_threshold(_GC_THRESHOLD_AT_START)
     gc.callbacks.append(_collect_regularly)
     # Otherwise, Pydantic searches all installed packages for its plug-ins.

@@ -269,8 +269,8 @@ def run_to_end(
         return code
     if on_report is not None:
         on_report(report)
-    tell = (lambda _: None) if flags["quiet"] else note
-    write_exports(Runs(data).find(report.run).path, output.exports, tell)
+    report_file = (lambda _: None) if flags["quiet"] else note
+    write_exports(Runs(data).find(report.run).path, output.exports, report_file)
     return code or exit_code(report, require_verified=required)
 
 

@@ -73,8 +73,8 @@ def check(checks: Path, junit: Path | None, summary: Path | None, **flags: Any) 
     return CHECK_FAILED if failed else 0
 
 
-MAX_ANSWER = 400
-"""Maximum length in characters of the answer printed below a failed check."""
+_MAX_ANSWER_CHARS = 400
+"""Maximum length of the answer printed below a failed check, in characters."""
 
 
 async def _run_suite(suite: Suite, runs: Runs, flags: dict[str, Any]) -> list[CheckResult]:
@@ -128,7 +128,7 @@ def _format_notes(result: CheckResult) -> str:
     notes = [note for s in report.sentences if (note := sentence_note(s, report))]
     text = " ".join(" ".join([*head_lines(report), *notes]).split())
     if result.failures and report.answer:
-        text = f"{text} answer: {shorten(report.answer, MAX_ANSWER)}".strip()
+        text = f"{text} answer: {shorten(report.answer, _MAX_ANSWER_CHARS)}".strip()
     return text
 
 
@@ -145,9 +145,9 @@ def _junit(name: str, results: Sequence[CheckResult]) -> bytes:
 
 
 def _summary(name: str, results: Sequence[CheckResult]) -> str:
-    held = sum(not result.failures for result in results)
+    passed = sum(not result.failures for result in results)
     lines = [
-        f"## {name}: {held} of {len(results)} checks passed",
+        f"## {name}: {passed} of {len(results)} checks passed",
         "",
         "| check | | status | confidence | steps | seconds | cost |",
         "|---|---|---|---|---|---|---|",

@@ -87,7 +87,7 @@ class Checkup:
 def doctor(*, fix: bool, as_json: bool, **flags: Any) -> int:
     """Check Python, the browser, the data folder, each search provider and the model."""
     if fix:
-        _fetch_browser()
+        _install_browser()
     settings = load_options(drop_unset(flags), config=True)
     findings = check_machine(settings)
     if not as_json:
@@ -178,7 +178,8 @@ async def _check_model(settings: Options) -> list[Checkup]:
             reply = await model.reply("Answer with one word.", [Message("user", "Say ok.")])
     except ResearchError as error:
         own = "Check --model, --base-url and the key, or use `--model extractive`."
-        fix = own if error.hint == ModelError.hint else error.hint  # that hint would point here
+        # The default hint recommends `research doctor`, which is already running.
+        fix = own if error.hint == ModelError.hint else error.hint
         return [Checkup("model", well=False, seen=str(error), fix=fix)]
     calls = "functions" if endpoint.native else "text tags"
     if is_small(endpoint.model) if settings.guided is None else settings.guided:
@@ -230,7 +231,7 @@ async def _probe(model: RemoteModel) -> list[Checkup]:
     return [first, *(Checkup(f"  {name}", well=True, seen=seen) for name, seen in rows.items())]
 
 
-def _fetch_browser() -> None:
+def _install_browser() -> None:
     """Install Playwright's Chromium if no browser is found; on failure, print instructions."""
     if _has_browser():
         return

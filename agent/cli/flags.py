@@ -52,8 +52,8 @@ class Option:
         self.names = names
         self.settings = settings
 
-    def made(self) -> click.Option:
-        """Make the click option, for use in help texts."""
+    def to_click(self) -> click.Option:
+        """Return the click option, for use in help texts."""
         settings = dict(self.settings)
         kind: type[click.Option] = settings.pop("cls", click.Option)
         return kind(self.names, **settings)
@@ -190,7 +190,7 @@ service_option = setting_option("service")
 
 
 def setting_flag(name: str, text: str | None = None) -> Option:
-    """Make a setting's flag for a command that reads neither its variable nor the file."""
+    """Make a setting's flag for a command that ignores the environment and the settings file."""
     row = setting_option(name)
     own = {"envvar": None, "show_envvar": False}
     return Option(row.names, {**row.settings, **own, **({"help": text} if text else {})})
@@ -236,7 +236,7 @@ def output_flags(function: F) -> F:
 
 def question_options() -> list[click.Option]:
     """Make the question options for the help text, without loading any run code."""
-    return [row.made() for row in (*_RUN_OPTIONS, *_OUTPUT_OPTIONS)]
+    return [row.to_click() for row in (*_RUN_OPTIONS, *_OUTPUT_OPTIONS)]
 
 
 def _options_decorator(rows: Sequence[Option]) -> Callable[[F], F]:
@@ -290,13 +290,13 @@ def _namespace() -> str:
     return str(read_setting("namespace") or "default")
 
 
-def _place_option(name: str, default: Callable[[], Any], **more: Any) -> Option:
+def _location_option(name: str, default: Callable[[], Any], **more: Any) -> Option:
     row = setting_option(name)
     return Option(row.names, {**row.settings, "default": default, **more})
 
 
-data_dir_option = _place_option("data_dir", data_folder, type=FOLDER)
-namespace_option = _place_option("namespace", _namespace)
+data_dir_option = _location_option("data_dir", data_folder, type=FOLDER)
+namespace_option = _location_option("namespace", _namespace)
 LOCATION_OPTIONS = frozenset({"--data-dir", "--namespace", "--wiki", "--jobs-url"})
 """Options allowed anywhere in a command; see `move_location_options` in `agent.cli.group`."""
 

@@ -39,7 +39,7 @@ _SECTIONS = {
     "-c": "Conversation, memory and data",
     "--export": "Output",
 }
-"""The first option in each section, which also contains the options after it."""
+"""Sections of the help text by their first option; the options after it belong to it too."""
 EXAMPLES = """\b
 Examples:
   research "When was the Eiffel Tower opened?"

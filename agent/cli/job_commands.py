@@ -348,13 +348,13 @@ _MONITOR_FLAGS = ("name", "every", "zone", "words", "css", "when", "learn", "not
 @option(
     "--when",
     "'<100'",
-    "Notify if the first number meets this condition: '<100', '>=5', '10%'.",
+    "Notify if the first watched number meets this condition: '<100', '>=5', '10%'.",
     default="",
 )
 @option(
     "--learn",
     "N",
-    "How often to read the page first, to learn which parts always change.",
+    "Number of times to read the page at first, to learn which parts always change.",
     type=click.IntRange(2, 20),
     default=3,
     show_default=True,

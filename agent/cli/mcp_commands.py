@@ -143,7 +143,9 @@ def _address(server: NamedServer) -> str:
 
 @mcp.command(context_settings=_PASS_REMAINING_ARGS)
 @click.argument("name")
-@click.argument("reached", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.argument(
+    "target", nargs=-1, required=True, type=click.UNPROCESSED, metavar="URL | COMMAND [ARGS]…"
+)
 @several(
     "--env",
     "NAME=VALUE",
@@ -155,19 +157,19 @@ def _address(server: NamedServer) -> str:
 @several("--always-allow", "PATTERN", "Tools that never need approval.")
 @switch("--trust-read-only", "Do not ask before calling tools that the server declares read-only.")
 @data_dir_option
-def add(name: str, reached: tuple[str, ...], data_dir: Path, **flags: Any) -> None:
+def add(name: str, target: tuple[str, ...], data_dir: Path, **flags: Any) -> None:
     """Add an MCP server called NAME, given its URL or a command with arguments.
 
     The server's current tools are allowed. A tool needs approval again if its definition changes.
     """
-    place = servers_path()
-    rows = read_servers(place) if place.is_file() else {}
-    first = reached[0]
+    file = servers_path()
+    rows = read_servers(file) if file.is_file() else {}
+    first = target[0]
     if not name.strip() or not first.strip():
         hint = "Use `research mcp add NAME COMMAND…` or `research mcp add NAME https://…`."
         raise UsageError("a server needs a name, and either a command or a URL", hint=hint)
     if "://" not in first:
-        row: dict[str, Any] = {"command": first, "args": [*reached[1:]]}
+        row: dict[str, Any] = {"command": first, "args": [*target[1:]]}
     elif first.lower().startswith(("http://", "https://")):
         row = {"type": "sse" if flags["sse"] else "http", "url": first}
     else:
@@ -176,7 +178,7 @@ def add(name: str, reached: tuple[str, ...], data_dir: Path, **flags: Any) -> No
     row |= {"timeout": flags["timeout"], "alwaysAllow": [*flags["always_allow"]]}
     row |= {"trustReadOnly": flags["trust_read_only"]}
     rows[name] = {key: value for key, value in row.items() if value}
-    parse_settings(name, rows[name], place)  # raises if they are invalid
+    parse_settings(name, rows[name], file)  # raises if they are invalid
     print(f"added {name} to {write_servers(rows)}")
     asyncio.run(
         _test_servers([name], load_options({"data_dir": data_dir}, config=True), allow=True)
@@ -194,11 +196,11 @@ def _pairs(values: tuple[str, ...]) -> dict[str, str]:
 @click.argument("name")
 def remove(name: str) -> None:
     """Remove the MCP server NAME from the file that `add` writes."""
-    place = servers_path()
-    rows = read_servers(place) if place.is_file() else {}
+    file = servers_path()
+    rows = read_servers(file) if file.is_file() else {}
     if name not in rows:
         hint = "`research mcp list` shows the servers and their files."
-        raise UsageError(f"no server named {name!r} in {place}", hint=hint)
+        raise UsageError(f"no server named {name!r} in {file}", hint=hint)
     del rows[name]
     print(f"removed {name} from {write_servers(rows)}")
 
@@ -209,7 +211,7 @@ def remove(name: str) -> None:
 @only_run_flags("--mcp-config")
 @data_dir_option
 def test(names: tuple[str, ...], *, allow: bool, **flags: Any) -> int:
-    """Connect to the named MCP servers, or all; list their tools and changes since approval."""
+    """Connect to MCP servers (default: all); list their tools and any changes since approval."""
     settings = load_options(drop_unset(flags), config=True)
     return 0 if asyncio.run(_test_servers(names, settings, allow=allow)) else CHECK_FAILED
 

@@ -36,7 +36,7 @@ from agent.cli.flags import (
     several,
     switch,
 )
-from agent.cli.stores import MemoryPlace, memory_at, memory_group, with_memory
+from agent.cli.stores import MemoryLocation, memory_at, memory_group, with_memory
 from agent.cli.terminal import (
     note,
     plural,
@@ -79,7 +79,7 @@ memory = memory_group("memory", "List, search, add and delete memories.")
 @memory.command(name="list")
 @_kinds_option
 @switch(("--all", "everything"), "Also list memories that runs added, by id.")
-@number_option(100, "Maximum number of memories, newest first.")
+@number_option(100, "Maximum number of memories; older ones are left out.")
 @json_option
 @with_memory
 def list_(
@@ -207,13 +207,13 @@ def preview(store: Memory, question: str, session: str | None) -> None:
 @memory.command()
 @option("--output", "FILE", "Write the graph to FILE: .graphml or .mmd (Mermaid).", type=FILE)
 @click.pass_obj
-def graph(place: MemoryPlace, output: Path | None) -> None:
+def graph(location: MemoryLocation, output: Path | None) -> None:
     """Show the links between memories, strongest first, or write them to a file."""
     if output is not None and output.suffix not in (".graphml", ".mmd"):
         raise UsageError(
             f"{output.name!r} is not a graph file", hint="Use the extension .graphml or .mmd."
         )
-    with memory_at(place) as store:
+    with memory_at(location) as store:
         found = store.graph()
     if not found.links:
         note("No memories are linked yet.", "`research memory dream` links similar memories.")
@@ -232,15 +232,15 @@ def graph(place: MemoryPlace, output: Path | None) -> None:
 @click.pass_context
 def delete(ctx: click.Context, /, *, yes: bool) -> None:
     """Permanently delete everything in the namespace (--namespace), including conversations."""
-    place: MemoryPlace = ctx.obj
-    namespace = place[1]
+    location: MemoryLocation = ctx.obj
+    namespace = location[1]
     # A namespace from the settings file is not enough: a flag or variable must name it.
     group = ctx.parent or ctx
     if group.get_parameter_source("namespace") is ParameterSource.DEFAULT:
         raise click.UsageError("Specify the namespace to delete: --namespace NAME.")
     if not yes:
         click.confirm(f"Permanently delete everything in {namespace!r}?", abort=True, err=True)
-    with memory_at(place) as store:
+    with memory_at(location) as store:
         gone = store.clear()
     if gone:
         print(f"deleted {plural(gone, 'memory or conversation', 'memories and conversations')}")
@@ -260,14 +260,16 @@ def delete(ctx: click.Context, /, *, yes: bool) -> None:
 @setting_flag("model", "Model that writes the new insights.")
 @only_run_flags("--base-url")
 @click.pass_obj
-def dream(place: MemoryPlace, seconds: float, model: str | None, base_url: str | None) -> None:
+def dream(
+    location: MemoryLocation, seconds: float, model: str | None, base_url: str | None
+) -> None:
     """Consolidate memory: link and merge memories, derive insights, retire stale memories."""
-    folder, namespace = place
+    folder, namespace = location
     flags = {"data_dir": folder, "namespace": namespace, "base_url": base_url}
     settings = load_options(flags, config=True)
     # The model from the settings is not used, because `dream` without flags must not cost money.
     named = (model or "") if model or base_url else None
-    with memory_at(place) as store:
+    with memory_at(location) as store:
         asyncio.run(_dream(store, seconds, named, settings))
 
 
@@ -303,13 +305,13 @@ async def _dream(store: Memory, seconds: float, model_name: str | None, settings
 @click.argument("file", type=_FILE_OR_DASH)
 @option("--session", None, "Name of the conversation.", default="imported", show_default=True)
 @click.pass_obj
-def import_(place: MemoryPlace, file: Path, session: str) -> None:
+def import_(location: MemoryLocation, file: Path, session: str) -> None:
     """Import FILE (`-` for standard input). Replaced values stay in their key's history."""
     from agent.memory.storage import load_storage  # noqa: PLC0415 - `--help` needs no database
 
     name = "standard input" if str(file) == "-" else str(file)
     storage = _read_storage(file, name)
-    with memory_at(place) as store:
+    with memory_at(location) as store:
         renamed = load_storage(store, storage, session)
     held = {key: value for key, value in storage.items() if value and key in _EXPORT_PARTS}
     if held:

@@ -32,7 +32,7 @@ _EXTRACTIVE_DESCRIPTION = "finds and quotes passages without a language model; a
 @data_dir_option
 @click.pass_context
 def models(ctx: click.Context, data_dir: Path) -> None:
-    """List the installed language models with their test results."""
+    """List the available language models, with test results for the small ones."""
     ctx.obj = data_dir
     if ctx.invoked_subcommand is None:
         print_rows(_rows(data_dir), _format_row)

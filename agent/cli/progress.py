@@ -45,7 +45,7 @@ class LiveView:
         self._sources = 0
         self._usd = 0.0
         self._started = time.monotonic()
-        self._speech = StreamedReplies()
+        self._replies = StreamedReplies()
         self._indexing: tuple[int, int] | None = None
         """Number of files done and in total, while a folder is indexed."""
         self._spinner = Spinner("dots")
@@ -73,7 +73,7 @@ class LiveView:
             self._live.stop()
         elif event.type == "user.answered":
             self._live.start()
-        self._speech.note(event)
+        self._replies.note(event)
         if event.type == "corpus.indexed" and event.data["left"]:
             self._indexing = event.data["files"] - event.data["left"], event.data["files"]
             return
@@ -103,7 +103,7 @@ class LiveView:
         status = f" {self._activity} · {self._sources} sources · {elapsed:.0f} s{cost}"
         self._spinner.update(text=Text(status, style="bold"))
         past: list[Any] = [Text(f"  {line}", style="dim", no_wrap=True) for line in self._past]
-        if words := self._speech.last_words(self._console.width - _MARGIN):
+        if words := self._replies.last_words(self._console.width - _MARGIN):
             past.append(Text(f"  {words}", style="italic", no_wrap=True))
         if self._indexing:
             past.append(self._bar(*self._indexing))
@@ -124,20 +124,20 @@ class StreamedReplies:
 
     def __init__(self) -> None:
         self._replies: dict[str, str] = {}
-        self._speaker = ""
+        self._latest = ""  # the place of the reply that received the last piece
 
     def note(self, event: Event) -> None:
         """Add a piece to the reply that it belongs to; a complete reply is no longer shown."""
         if event.type == "model.delta":
             before = "" if event.data["anew"] else self._replies.get(event.place, "")
             self._replies[event.place] = before + event.data["text"]
-            self._speaker = event.place
+            self._latest = event.place
         elif event.type == "model.reply":
             self._replies.pop(event.place, None)
 
     def last_words(self, width: int) -> str:
         """Return the end of the streamed text on one line, or an empty string."""
-        reply = self._replies.get(self._speaker, "").removesuffix("<")
+        reply = self._replies.get(self._latest, "").removesuffix("<")
         words, *pieces = reply.split("<<")
         for piece in pieces:
             is_tag = not piece or piece[0] == "/" or piece[0].isupper()  # may be incomplete

@@ -83,7 +83,7 @@ def print_report(report: Report, limit: str | None = None) -> None:
         _section("Withheld from search engines (allow with --share KIND):", withheld),
         _section(report_view.closest_title(report), closest),
         "" if is_audit or is_recheck else "\n".join(_source(one, report) for one in report.sources),
-        _last_line(report) if report.status != "failed" else "",
+        _summary_line(report) if report.status != "failed" else "",
     ]
     text = clean("\n\n".join(filter(None, blocks)))
     if not text:
@@ -157,7 +157,7 @@ def _source(source: ReportSource, report: Report) -> str:
     return "\n".join([*lines, *(f"    “{shorten(quote, MAX_QUOTE_CHARS)}”" for quote in quotes)])
 
 
-def _last_line(report: Report) -> str:
+def _summary_line(report: Report) -> str:
     confidence, *reasons = report_view.confidence_facts(report) or [""]
     rated = f"{confidence} ({', '.join(reasons)})" if reasons else confidence
     facts = [rated, *report_view.run_facts(report)]
@@ -181,8 +181,10 @@ def _wrap_line(line: str, width: int) -> str:
     return f"\x1b[2m{wrapped}\x1b[0m" if dim else wrapped
 
 
-def write_exports(folder: Path, paths: Iterable[Path], tell: Callable[[str], None]) -> int:
-    """Export the run in `folder` to each path, report each with `tell`, and return the exit code.
+def write_exports(folder: Path, paths: Iterable[Path], report_file: Callable[[str], None]) -> int:
+    """Export the run in `folder` to each path; return the exit code.
+
+    `report_file` is called with a line for each file that was written.
 
     If the run has no sources, no source list is written, and the exit code is that of `NotFound`.
     """
@@ -198,10 +200,10 @@ def write_exports(folder: Path, paths: Iterable[Path], tell: Callable[[str], Non
             from agent.export.zotero import save_to_zotero  # noqa: PLC0415 - loads an HTTP client
 
             save_to_zotero(folder)
-            tell("saved the sources to Zotero")
+            report_file("saved the sources to Zotero")
             continue
         export(folder, path)
-        tell(f"wrote {path}")
+        report_file(f"wrote {path}")
     return code
 
 

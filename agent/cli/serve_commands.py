@@ -162,7 +162,7 @@ def _format_channel(row: tuple[str, tuple[Any, Any]]) -> str:
 @channels.command()
 @click.argument("name")
 @click.argument("settings", nargs=-1, metavar="[SETTING=VALUE]...")
-@option("--kind", None, "The channel's service (default: derived from the name).")
+@option("--kind", None, "The channel's service (default: the channel's name).")
 @several("--allow", "ID", "Allowed sender; repeatable.")
 def add(name: str, settings: tuple[str, ...], kind: str | None, allow: tuple[str, ...]) -> None:
     """Add or change a channel: `add telegram --allow 12345`, `add phone --kind whatsapp …`."""

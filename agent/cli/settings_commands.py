@@ -97,7 +97,7 @@ def save_setting(name: str, value: str) -> str:
         # Raises an error for an unknown model.
         find_endpoint(checked.model, settings.get("base_url"), os.environ)
     values = getattr(checked, field)
-    if isinstance(values, tuple) and field != "search":  # written as a single string with commas
+    if isinstance(values, tuple) and field != "search":  # `search` is one string with commas
         settings[field] = [str(one) for one in values]
     return f"{name} = {_toml(settings[field])} in {write_settings(settings)}"
 
@@ -211,9 +211,9 @@ def keep_key(name: str) -> str:
 def store_key(variable: str, value: str) -> str:
     """Store a key for this process and all later runs; return where it is stored."""
     store = _key_store()
-    place = "keyring" if store.put(variable, value) else str(store.file)
+    where = "keyring" if store.put(variable, value) else str(store.file)
     os.environ[variable] = value
-    return place
+    return where
 
 
 @keys.command(name="list")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.cli.flags import FOLDER, json_option
-from agent.cli.stores import MemoryPlace, memory_at, memory_group, with_memory
+from agent.cli.stores import MemoryLocation, memory_at, memory_group, with_memory
 from agent.cli.terminal import print_json, print_rows, print_text
 from agent.config import load_options
 from agent.errors import UsageError
@@ -39,16 +39,16 @@ skills = memory_group("skills", "List and manage the instructions that runs lear
 @skills.command(name="list")
 @json_option
 @click.pass_obj
-def list_(place: MemoryPlace, /, *, as_json: bool) -> None:
+def list_(location: MemoryLocation, /, *, as_json: bool) -> None:
     """List the skills with score, number of uses, origin and instruction."""
-    with memory_at(place) as store:
+    with memory_at(location) as store:
         learned = store.skills()
-    written = load_skills(load_options({"data_dir": place[0]}, config=True), config=True)
+    written = load_skills(load_options({"data_dir": location[0]}, config=True), config=True)
     if as_json:
         files = ({"name": s.name, "source": s.owner, "folder": s.folder} for s in written)
         print_json([*learned, *files])
         return
-    proposed = proposed_skills(_data(place))
+    proposed = proposed_skills(_data(location))
     lines = [f"  –    –  proposed {one.folder.name}: {one.folder / FILE}" for one in proposed]
     for one in written:
         text = f"skipped: {one.broken}" if one.broken else shorten(one.description, _MAX_LINE_CHARS)
@@ -75,9 +75,9 @@ def show(store: Memory, name: str) -> None:
 @skills.command()
 @click.argument("name")
 @click.pass_obj
-def enable(place: MemoryPlace, name: str) -> None:
+def enable(location: MemoryLocation, name: str) -> None:
     """Enable the proposed skill NAME, so that runs can use it. Read the skill first."""
-    print_text(f"enabled {name}: {enable_skill(_data(place), name) / FILE}")
+    print_text(f"enabled {name}: {enable_skill(_data(location), name) / FILE}")
 
 
 @skills.command()
@@ -133,8 +133,8 @@ def rm(store: Memory, name: str) -> None:
     print_text(f"deleted {name}")
 
 
-def _data(place: MemoryPlace) -> Path:
-    return load_options({"data_dir": place[0]}, config=True).data
+def _data(location: MemoryLocation) -> Path:
+    return load_options({"data_dir": location[0]}, config=True).data
 
 
 def _find(store: Memory, name: str) -> dict[str, Any]:

@@ -31,20 +31,20 @@ if TYPE_CHECKING:
     from agent.options import Options
     from agent.tools.registry import Tool
 
-MemoryPlace = tuple[Path, str]
+MemoryLocation = tuple[Path, str]
 """The data folder and the namespace."""
 JOB_FLAGS = "--model --search --corpus --depth --budget --timeout --memory/--no-memory".split()
 """Run flags shown in the help of `batch`, `queue`, `schedule` and `monitor`; all others work."""
 
 
-def _place_group(name: str, text: str, *options: Option) -> click.Group:
+def _location_group(name: str, text: str, *options: Option) -> click.Group:
     """Make a command group with options for a store's location, passed to commands as a tuple."""
 
     @click.pass_context
-    def remember_place(ctx: click.Context, /, **place: Any) -> None:
-        ctx.obj = tuple(place[str(parameter.name)] for parameter in ctx.command.params)
+    def store_location(ctx: click.Context, /, **location: Any) -> None:
+        ctx.obj = tuple(location[str(parameter.name)] for parameter in ctx.command.params)
 
-    command: Any = remember_place
+    command: Any = store_location
     for option in reversed(options):
         command = option(command)
     return click.group(name, help=text)(command)
@@ -55,9 +55,9 @@ def _store_opener(open_store: Callable[[Any], AbstractContextManager[Any]]) -> C
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @click.pass_obj
-        def run(place: Any, /, **flags: Any) -> Any:
+        def run(location: Any, /, **flags: Any) -> Any:
             flags.pop("data_dir", None)  # this is also a run flag, but the group's value applies
-            with open_store(place) as store:
+            with open_store(location) as store:
                 return command(store, **flags)
 
         return functools.update_wrapper(run, command)
@@ -67,13 +67,13 @@ def _store_opener(open_store: Callable[[Any], AbstractContextManager[Any]]) -> C
 
 def memory_group(name: str, text: str) -> click.Group:
     """Make a command group whose data folder and namespace apply to its `with_memory` commands."""
-    return _place_group(name, text, data_dir_option, namespace_option)
+    return _location_group(name, text, data_dir_option, namespace_option)
 
 
 @contextmanager
-def memory_at(place: MemoryPlace) -> Iterator[Memory]:
+def memory_at(location: MemoryLocation) -> Iterator[Memory]:
     """Open the memory for a data folder and namespace."""
-    folder, namespace = place
+    folder, namespace = location
     settings = load_options({"data_dir": folder, "namespace": namespace}, config=True)
     with open_memory(settings, os.environ) as store:
         yield store
@@ -81,7 +81,7 @@ def memory_at(place: MemoryPlace) -> Iterator[Memory]:
 
 def jobs_group(name: str, text: str) -> click.Group:
     """Make a command group whose jobs database applies to its `with_jobs` commands."""
-    return _place_group(name, text, jobs_url_option, data_dir_option)
+    return _location_group(name, text, jobs_url_option, data_dir_option)
 
 
 def open_jobs(url: str | None, data_dir: Path) -> Jobs:
@@ -92,7 +92,7 @@ def open_jobs(url: str | None, data_dir: Path) -> Jobs:
 
 
 with_memory = _store_opener(memory_at)
-with_jobs = _store_opener(lambda place: open_jobs(*place))
+with_jobs = _store_opener(lambda location: open_jobs(*location))
 
 
 def task_tools(settings: Options) -> Sequence[Tool]:

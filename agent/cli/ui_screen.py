@@ -116,7 +116,7 @@ class ResearchScreen(App[None]):
         self._jobs: Jobs | None = None
         self._memory: Memory | None = None
         self._rows: dict[str, list[Row]] = {name: [] for name in _COLUMNS}
-        self._searched: dict[str, str] = {"runs": "", "memory": ""}
+        self._queries: dict[str, str] = {"runs": "", "memory": ""}
         self._shown: tuple[str, str] = ("", "")
 
     def compose(self) -> ComposeResult:
@@ -177,7 +177,7 @@ class ResearchScreen(App[None]):
         table.move_cursor(row=at)
         self._show_selected()
         self._note(
-            "" if rows else "Nothing here yet." if not self._searched.get(name) else "No match."
+            "" if rows else "Nothing here yet." if not self._queries.get(name) else "No match."
         )
 
     def _selected(self, name: str) -> str:
@@ -186,7 +186,7 @@ class ResearchScreen(App[None]):
         return rows[at][0] if at < len(rows) else ""
 
     def _runs_rows(self) -> list[Row]:
-        found = self._library.search(self._searched["runs"], limit=MAX_ROWS)
+        found = self._library.search(self._queries["runs"], limit=MAX_ROWS)
         return [
             (
                 one.run,
@@ -209,9 +209,9 @@ class ResearchScreen(App[None]):
 
     def _memory_rows(self) -> list[Row]:
         if self._memory is None:
-            place = (self._data, self._namespace)
-            self._memory = self._stores.enter_context(memory_at(place))
-        query = self._searched["memory"]
+            location = (self._data, self._namespace)
+            self._memory = self._stores.enter_context(memory_at(location))
+        query = self._queries["memory"]
         found = self._memory.search(query, MAX_ROWS) if query else self._memory.newest()
         return [
             (
@@ -272,8 +272,8 @@ class ResearchScreen(App[None]):
     def _submit(self, event: Input.Submitted) -> None:
         name, text = self._tab, event.value.strip()
         try:
-            if name in self._searched:
-                self._searched[name] = text
+            if name in self._queries:
+                self._queries[name] = text
             elif name == "queue" and text and self._jobs is not None:
                 self._note(f"Added {self._jobs.add(text).id}; `research worker` answers it.")
                 event.input.clear()

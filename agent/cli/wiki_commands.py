@@ -24,7 +24,7 @@ from agent.errors import CHECK_FAILED, NotFound, UsageError
 if TYPE_CHECKING:
     from agent.wiki import Wiki
 
-WikiPlace = tuple[Path, Path, str]
+WikiLocation = tuple[Path, Path, str]
 """The data folder, the wiki folder, and the namespace."""
 
 
@@ -42,10 +42,10 @@ def wiki(ctx: click.Context, wiki: Path | None, namespace: str, data_dir: Path) 
         print(f"{folder}: {plural(len(files), 'file', 'files')}")
 
 
-def _open(place: WikiPlace) -> Wiki:
+def _open(location: WikiLocation) -> Wiki:
     from agent.wiki import Wiki  # noqa: PLC0415 - not needed for `--help`
 
-    folder = place[1]
+    folder = location[1]
     if not folder.is_dir():
         raise UsageError(f"no wiki at {folder}", hint="`research wiki sync` creates one.")
     return Wiki(folder, load_options({}, config=True).wiki_rules)
@@ -53,11 +53,11 @@ def _open(place: WikiPlace) -> Wiki:
 
 @wiki.command()
 @click.pass_obj
-def sync(place: WikiPlace) -> None:
+def sync(location: WikiLocation) -> None:
     """Import manual edits, then update the pages from memory."""
     from agent.memory.wiki_sync import sync_wiki  # noqa: PLC0415 - not needed for `--help`
 
-    data, folder, namespace = place
+    data, folder, namespace = location
     with memory_at((data, namespace)) as store:
         written = sync_wiki(store, folder, load_options({}, config=True).wiki_rules)
     for path in written:
@@ -68,9 +68,9 @@ def sync(place: WikiPlace) -> None:
 
 @wiki.command()
 @click.pass_obj
-def lint(place: WikiPlace) -> int:
+def lint(location: WikiLocation) -> int:
     """Find problems; exits with code 8 if any is critical."""
-    findings = _open(place).lint()
+    findings = _open(location).lint()
     for finding in findings:
         where = f"{finding.path}:{finding.line}" if finding.line else finding.path
         print_text(f"{finding.severity}: {where} {finding.message}")
@@ -84,9 +84,9 @@ def lint(place: WikiPlace) -> int:
 @option("--start", None, "First line to show.", default=1, type=POSITIVE_COUNT, show_default=True)
 @option("--lines", None, "Number of lines.", default=120, type=POSITIVE_COUNT, show_default=True)
 @click.pass_obj
-def show(place: WikiPlace, path: str, start: int, lines: int) -> None:
+def show(location: WikiLocation, path: str, start: int, lines: int) -> None:
     """Show a page (default: the index)."""
-    window = _open(place).read_lines(path, start, lines)
+    window = _open(location).read_lines(path, start, lines)
     if window is None:
         raise UsageError(f"page not found: {path}", hint="`research wiki show` lists the pages.")
     if start > max(1, window.total):
@@ -105,10 +105,10 @@ def show(place: WikiPlace, path: str, start: int, lines: int) -> None:
 )
 @click.pass_obj
 def search(
-    place: WikiPlace, query: str, number: int, part: Literal["wiki", "raw", "sessions"] | None
+    location: WikiLocation, query: str, number: int, part: Literal["wiki", "raw", "sessions"] | None
 ) -> None:
     """Search the pages; exits with code 3 if nothing is found."""
-    pages = _open(place).search(query, number, part)
+    pages = _open(location).search(query, number, part)
     if not pages:
         raise NotFound(f"no page matches {query!r}")
     for page in pages:
