@@ -21,6 +21,7 @@ ResearchError
  ├── PlanRefused        5   the user did not approve the plan of a run (--plan)
  ├── NotSent            6   a messaging service did not accept a message
  ├── ReplayDiverged     8   a replayed run makes a request that is not in its journal
+ ├── RerunStopped       8   a step of a recorded browser session could not be repeated
  ├── JournalError       1   the journal cannot be written or read
  │    └── ArchiveDamaged 8  a run archive was changed, or is not an archive
  ├── InternalError      1   a bug in Urchin; the run's journal has the traceback
@@ -178,22 +179,21 @@ class NeedsUser(ResearchError):
     """An action needs the user's approval, but no user replied or could be asked."""
 
     exit_code = 5
-    hint = "Run it in a terminal, where it can ask you before it acts."
+    hint = "Use a terminal, so that you can be asked for approval."
 
 
 class PlanRefused(ResearchError):
     """The user did not approve the plan of a run."""
 
     exit_code = 5
-    hint = "Run it again and edit the plan, or omit --plan."
+    hint = "Ask the question again and edit the plan, or omit --plan."
 
 
 class NobodyToApprove(UsageError):
     """The run's plan needs approval (--plan), but no user can be asked."""
 
     hint = (
-        "Run it in a terminal or on the web page of `research serve`, or pass `edit_plan` to "
-        "`research()`."
+        "Use a terminal or the web page of `research serve`, or pass `edit_plan` to `research()`."
     )
 
     def __init__(self) -> None:
@@ -218,7 +218,7 @@ class ReplayDiverged(ResearchError):
 
 
 class RerunStopped(ResearchError):
-    """A step of a recorded session could not be repeated or had a different outcome."""
+    """A step of a recorded browser session could not be repeated or had a different outcome."""
 
     exit_code = 8
     hint = "The page has changed. Repeat the task with a model to make a new record."

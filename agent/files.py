@@ -24,6 +24,6 @@ def write_file(path: Path, body: bytes, *, private: bool = False) -> None:
         ) from error
 
 
-def xml_text(text: str, instead: str = "") -> str:
-    """Replace characters that XML 1.0 does not allow even in escaped form."""
-    return NOT_XML.sub(instead, text)
+def xml_text(text: str, replacement: str = "") -> str:
+    """Replace or remove characters that XML 1.0 does not allow even in escaped form."""
+    return NOT_XML.sub(replacement, text)

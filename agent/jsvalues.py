@@ -89,7 +89,7 @@ def well_formed(text: str) -> str:
 
 
 def cut_well_formed(text: str, units: int) -> str:
-    """Cut a string to `units` UTF-16 units, replacing half a surrogate pair at the end."""
+    """Cut a string to `units` UTF-16 units, and drop lone surrogates."""
     return well_formed(cut(text, units))
 
 

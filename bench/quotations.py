@@ -14,7 +14,7 @@ from pathlib import Path
 
 from agent.evidence import split_passages
 from agent.evidence.passages import sentence_index
-from agent.evidence.verify import counts
+from agent.evidence.verify import verdict_counts
 from agent.types import Passage, Verdict, VerdictState
 from bench.claims import GOOD, read
 from browser.text.sentences import sentences
@@ -65,7 +65,9 @@ def passages_of(page: str) -> tuple[Passage, ...]:
 
 def is_counted(page: str, claim: str, quotes: list[str]) -> bool:
     """Whether a judge's support counts with these quotations."""
-    return counts(claim, Verdict(VerdictState.SUPPORTED, quotes=tuple(quotes)), passages_of(page))
+    return verdict_counts(
+        claim, Verdict(VerdictState.SUPPORTED, quotes=tuple(quotes)), passages_of(page)
+    )
 
 
 def other_sentences(page: str, claim: str) -> list[str]:

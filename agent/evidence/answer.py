@@ -266,7 +266,7 @@ class Support:
 
     @property
     def is_supported(self) -> bool:
-        """Return whether the sentence is supported or the action was done."""
+        """Whether the sentence is supported, or the action was done."""
         return self.verdict.state.holds
 
 
@@ -402,7 +402,7 @@ class SupportFinder:
         if not is_literal(verdict):
             return None
         source = self._source_number(verdict)
-        cited = replace(verdict, reason=f"{verdict.reason}; cited in code")
+        cited = replace(verdict, reason=f"{verdict.reason}; citation added by code")
         return Support(cited, (source,), ((source, verdict.quote),))
 
     def _with_question(self, sentence: str) -> str:

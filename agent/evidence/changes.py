@@ -70,18 +70,18 @@ def compare_words(
     verdicts = [(one.quote.strip(), find_literally(one.quote, index)) for one in statements]
     lost = [(words, verdict) for words, verdict in verdicts if not _is_supported(verdict)]
     if not lost:
-        return _is_in_place(old_passage, index, [verdict for _, verdict in verdicts if verdict])
+        return _compare_heading(old_passage, index, [verdict for _, verdict in verdicts if verdict])
     old, verdict = lost[0]
     if verdict is not None:  # the words are still there, but are now denied or qualified
         if _is_preceded_by_exception(old, verdict.quote):
-            return _is_in_place(old_passage, index, [verdict])
+            return _compare_heading(old_passage, index, [verdict])
         is_denied = any(map(is_negation, _added_words(old, verdict.quote)))
         state: CheckState = "contradicted" if is_denied else "changed"
         return LaterWording(state, old, verdict.quote, "", verdict.passage or "", verdict.reason)
     new = _replacement(old, StatementIndex(before), index)
     if new is not None and _is_respelling(old, new.quote):
         same = Verdict(VerdictState.SUPPORTED, new.quote.strip(), passage=new.passage.id)
-        return _is_in_place(old_passage, index, [same])
+        return _compare_heading(old_passage, index, [same])
     verdict = find_contradiction(claim, index)
     if new is not None and verdict is None:
         verdict = _denial(claim, old, new)
@@ -145,13 +145,13 @@ def _is_supported(verdict: Verdict | None) -> bool:
     return verdict is not None and verdict.state is VerdictState.SUPPORTED
 
 
-def _is_in_place(
+def _compare_heading(
     old: Passage | None, index: StatementIndex, verdicts: Sequence[Verdict]
 ) -> LaterWording:
-    """Check whether words on the page are still under their old heading.
+    """Compare the current position of a quote's words with their old heading.
 
-    If the page no longer has the old heading, it is assumed to have been renamed. If the page has
-    it but the words are under another heading, they have moved.
+    The words have moved if they are under another heading and the old heading is still on the page.
+    If the old heading is no longer there, it is assumed to have been renamed.
     """
     words, found = verdicts[0].quote, verdicts[0].passage or ""
     places = [passage for passage in index.passages if find_words(words, passage.text)]

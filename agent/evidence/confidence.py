@@ -99,7 +99,7 @@ def assess_answer(
             if not any((c.quote, c.text) == (sentence.text, verdict.quote) for c in conflicts):
                 conflicts.append(_conflict(sentence, source, verdict, sources))
         confirming |= agreeing
-        both = len(agreeing & against)  # a site may both support and contradict it
+        both = len(agreeing & against)  # a site may both support and contradict a sentence
         agreement.append((len(agreeing) - both / 2) / len(agreeing | against))
     weights = [SNIPPET_WEIGHT if claim.weak else VERDICT_WEIGHTS[claim.verdict] for claim in claims]
     parts = ConfidenceParts(

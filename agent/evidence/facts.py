@@ -210,10 +210,10 @@ def _date_at(tokens: Sequence[Token], i: int, text: str) -> tuple[Date, int] | N
     return date._replace(text=printed), near[size - 1][0] + 1
 
 
-def _whole_number(token: Token, least: int, most: int) -> int | None:
+def _whole_number(token: Token, minimum: int, maximum: int) -> int | None:
     """Return a token's value as an integer; None if it is not an integer or is out of bounds."""
     value = token.value if token.kind in {"number", "ordinal"} else None
-    if value is None or value != int(value) or not least <= value <= most:
+    if value is None or value != int(value) or not minimum <= value <= maximum:
         return None
     return int(value)
 

@@ -61,7 +61,7 @@ def split_state(text: str, source: int, shown_from: int, *, acted: bool = False)
     return passages
 
 
-def shared(passages: Iterable[Passage], before: Iterable[Passage]) -> list[Passage]:
+def reuse_strings(passages: Iterable[Passage], before: Iterable[Passage]) -> list[Passage]:
     """Reuse the strings of equal passages from an earlier state: most of a page is unchanged."""
     known: dict[str, str] = {}
     for passage in before:

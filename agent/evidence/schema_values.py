@@ -532,11 +532,11 @@ def _with_judge(
     context: _ValueContext, verdict: Verdict, judged: Verdict | None, pages: Sequence[Passage]
 ) -> Verdict:
     """Combine the checks' verdict on a value with a judge's, which must quote the value."""
-    must_stand = _must_be_literal(context.value)
+    must_be_literal = _must_be_literal(context.value)
     if judged is None:
-        state = VerdictState.CONTRADICTED if must_stand and verdict.missing else verdict.state
+        state = VerdictState.CONTRADICTED if must_be_literal and verdict.missing else verdict.state
         return replace(verdict, state=state)
-    missing = (context.shown,) if must_stand else ()
+    missing = (context.shown,) if must_be_literal else ()
     final = with_judge(
         context.claim, replace(verdict, missing=missing), judged, pages, context.titles
     )
@@ -548,7 +548,9 @@ def _with_judge(
             return replace(final, state=VerdictState.CONTRADICTED, reason=reason)
         return final
     is_refused = final.decided_by == "judge" or bool(verdict.missing)
-    return replace(final, state=VerdictState.CONTRADICTED) if must_stand and is_refused else final
+    return (
+        replace(final, state=VerdictState.CONTRADICTED) if must_be_literal and is_refused else final
+    )
 
 
 def _records_named_around(context: _ValueContext, quote: str, passage: Passage) -> set[str]:

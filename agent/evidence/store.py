@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from agent.errors import ToolError
-from agent.evidence.page_state import shared, split_state
+from agent.evidence.page_state import reuse_strings, split_state
 from agent.evidence.passages import HEADING_SEPARATOR, PassageIndex, split_passages
 from agent.types import ReportSource
 from browser.net.url import normalize
@@ -39,10 +39,10 @@ class Source:
 
     `sha256` is the hex digest of `text` in UTF-8; passage and quote offsets point into `text`.
     `shown_from` is the offset at which the snapshot-only part of a live page's state begins; None
-    for any other source. `step` is the id of the run's last action before it was read. If it shows
-    the result of that action (`shows_action_result`), the first passage of its snapshot part, of
-    kind `act`, describes the action. `canonical` is the address that the page gives for itself, if
-    different.
+    for any other source. `step` is the id of the run's last action before the source was read. If
+    the source shows the result of that action (`shows_action_result`), the first passage of its
+    snapshot part, of kind `act`, describes the action. `canonical` is the address that the page
+    gives for itself, if different.
     """
 
     n: int
@@ -302,7 +302,7 @@ class Evidence:
         if shown_from is not None:
             before = lookup.pages.get(key)
             own = split_state(text, n, shown_from, acted=acted)
-            passages = shared(own, before.passages if before else ())
+            passages = reuse_strings(own, before.passages if before else ())
         else:
             passages = split_passages(text, n, pages)
         if is_snippet:

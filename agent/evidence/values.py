@@ -260,12 +260,12 @@ def _find_verbal_shares(text: str) -> Iterator[Quantity]:
 def _is_derived(value: str, quoted: Sequence[Quantity], sums: Sequence[float]) -> bool:
     """Return whether each number in a value follows from the quoted ones; `sums` are totals."""
     pairs = list(itertools.permutations([quantity.value for quantity in quoted], 2))
-    reckoned = {*sums, *(n for a, b in pairs for n in (a + b, a - b, a * b))}
+    computed = {*sums, *(n for a, b in pairs for n in (a + b, a - b, a * b))}
     shares = {n for a, b in pairs if b for n in (100 * a / b, 100 * (b - a) / b)}
     is_date = bool(extract_facts(value).dates)
 
     def follows(own: Quantity) -> bool:
-        if any(math.isclose(own.value, number) for number in reckoned):
+        if any(math.isclose(own.value, number) for number in computed):
             return True
         same = [q.value for q in quoted if is_same_or_unknown_unit(own.unit, q.unit)]
         if own.unit:

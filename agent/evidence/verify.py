@@ -120,8 +120,8 @@ def with_judge(
     # the record shows that the action was started
     if judged.state is VerdictState.DONE and not quotes:
         return replace(judged, state=VerdictState.ATTEMPTED, quote="", decided_by="judge")
-    if not counts(claim, judged, passages, titles):
-        if judged.state is verdict.state:  # code found supporting words on the page
+    if not verdict_counts(claim, judged, passages, titles):
+        if judged.state is verdict.state:  # code found words on the page for the same verdict
             return verdict
         reason = QUOTE_OFF_TOPIC if quotes else NOTHING_QUOTED
         reason = reason.format(state=judged.state.value, words=join_quotes(quotes))
@@ -170,7 +170,7 @@ def join_quotes(quotes: Iterable[str]) -> str:
     return " and ".join(f"“{' '.join(quote.split())}”" for quote in quotes)
 
 
-def counts(
+def verdict_counts(
     claim: str, judged: Verdict, passages: Sequence[Passage], titles: Sequence[str] = ()
 ) -> bool:
     """Return whether a judge's verdict counts.

@@ -1,6 +1,6 @@
 """Packs a run into a single ZIP file with its journal, pages and report; output is reproducible.
 
-Their contents are described in `agent.export.run_archive`, which opens them.
+`agent.export.run_archive` describes the contents of an archive, and opens archives.
 """
 
 from __future__ import annotations

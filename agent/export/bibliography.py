@@ -190,7 +190,7 @@ _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 
 
 def render_bibtex(folder: Path) -> bytes:
-    """Render the sources as BibTeX: works as articles, others as the universal `@misc`."""
+    """Render the sources as BibTeX: publications by their kind, all others as `@misc`."""
     return clean("\n".join(map(bibtex_entry, references(folder)))).encode()
 
 

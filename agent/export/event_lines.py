@@ -37,7 +37,7 @@ def event_lines(event: Event, verbose: int = 0, surface: Surface = "shell") -> l
         lines.append(f"{data['model']}: {data['output_tokens']} tokens in {data['ms']} ms")
     if verbose and event.type == "call.repaired":
         lines.append(
-            f"the call of {data['name']} was malformed but could be parsed ({data['tier']})"
+            f"the call to {data['name']} was malformed but could be parsed ({data['tier']})"
         )
     if verbose > 1 and event.type == "tool.result":
         lines.append(f"{data['name']} returned {json.dumps(data['data'], ensure_ascii=False)}")

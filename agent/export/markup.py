@@ -33,8 +33,8 @@ _INLINE = {"strong", "em", "code"}
 _TAGS = _INLINE | set(
     "p br pre ul ol li table thead tbody tr th td h2 h3 h4 h5 h6 blockquote hr".split()
 )
-_TITLE, _DEEPEST = 1, 6
-"""Heading levels: the page title's, and the deepest in HTML."""
+_TITLE_LEVEL, _MAX_LEVEL = 1, 6
+"""Heading level of the page title, and the deepest level in HTML."""
 _MARKERS = re.compile(rf" \ue000(\d+)\ue001((?:\s*{CITATION_RE.pattern})*)|{CITATION_RE.pattern}")
 """Matches a sentence's number (between private-use characters) and its markers, or one marker."""
 
@@ -46,10 +46,10 @@ def prose(markdown: str) -> str:
     """
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = parser.parse(markdown)
-    level = _TITLE
+    level = _TITLE_LEVEL
     for token in tokens:
         if token.type == "heading_open":
-            level = min(int(token.tag[1]) + _TITLE, level + 1, _DEEPEST)
+            level = min(int(token.tag[1]) + _TITLE_LEVEL, level + 1, _MAX_LEVEL)
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{level}"
     return nh3.clean(parser.renderer.render(tokens, parser.options, {}), tags=_TAGS, attributes={})

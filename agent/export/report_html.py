@@ -96,7 +96,7 @@ def report_body(record: FinishedRun, surface: Surface = "shell") -> str:
             warning=report_view.doubt_line(report),
             answer=answer_html(report),
             unsupported=unsupported + about_search,
-            carried=[s for s in report.sentences if s.holds],
+            supported=[s for s in report.sentences if s.holds],
             reference_rows=map(report_view.reference_cells, report.references),
             known={source.n for source in report.sources},
             cite=partial(cite, report),
@@ -123,7 +123,7 @@ def page_templates(package: str) -> Environment:
 def _templates() -> Environment:
     templates = page_templates("agent.export")
     templates.globals.update(
-        STRIP=_SOURCES_ABOVE_ANSWER,
+        SOURCES_ABOVE_ANSWER=_SOURCES_ABOVE_ANSWER,
         inline=inline,
         minute=to_the_minute,
         json=partial(json.dumps, ensure_ascii=False),
@@ -154,7 +154,7 @@ def _with_contents(body: str) -> str:
 
 
 def excerpts(text: str, source: ReportSource) -> Iterator[Markup]:
-    """Yield excerpts of saved text that contain all its quotes; overlapping ones are merged.
+    """Yield excerpts of a source's saved text that contain its quotes; overlapping ones are merged.
 
     Quotes are marked; a quote that is not in the text is shown separately.
     """

@@ -63,8 +63,8 @@ RECHECK_LABELS = {
 RECHECK_COLUMNS = ("sentence", "today", "found")
 _ANSWERS = {
     "fully": "answers the question",
-    "in part": "answers it in part",
-    "no": "does not answer",
+    "in part": "answers the question in part",
+    "no": "does not answer the question",
 }
 CLOSEST_WITHOUT_MODEL = "There is no answer without a language model. These passages are relevant:"
 CLOSEST = "These passages are relevant to the question:"
@@ -77,7 +77,7 @@ def verdict_label(sentence: Sentence, report: Report) -> str:
     """Return the label for a sentence's verdict."""
     if sentence.about_search:
         return "about the search"
-    if report.references and _is_denied(sentence):
+    if report.references and _is_rejected_by_judge(sentence):
         return "not supported"
     if sentence.holds and conflicts_of(sentence, report):
         return "disputed"
@@ -131,7 +131,7 @@ def closest_title(report: Report) -> str:
 
 
 def closest_place(passage: ClosePassage) -> str:
-    """Return the location of such a passage: page title, page number and headings."""
+    """Return the location of a closest passage: page title, page number and headings."""
     page = f"page {passage.page}" if passage.page is not None else ""
     return ", ".join(filter(None, (passage.title or passage.url, page, passage.heading)))
 
@@ -287,7 +287,7 @@ def conflict_note(conflict: Conflict, report: Report) -> str:
     )
 
 
-def _is_denied(sentence: Sentence) -> bool:
+def _is_rejected_by_judge(sentence: Sentence) -> bool:
     """Return whether a judge checked the cited source and did not find the sentence in it."""
     undecided = sentence.verdict is VerdictState.UNDECIDED
     return undecided and bool(sentence.citations) and sentence.decided_by == "judge"
@@ -302,7 +302,7 @@ def faulty_sentences(report: Report) -> list[Sentence]:
     return [
         sentence
         for sentence in report.sentences
-        if sentence.verdict is VerdictState.CONTRADICTED or _is_denied(sentence)
+        if sentence.verdict is VerdictState.CONTRADICTED or _is_rejected_by_judge(sentence)
     ]
 
 

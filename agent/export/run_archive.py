@@ -66,13 +66,13 @@ def unpack(
     names: re.Pattern[str] = _NAME,
     required: str = "journal.jsonl",
     *,
-    most_bytes: int = MAX_BYTES,
+    max_bytes: int = MAX_BYTES,
 ) -> Iterator[RunFolder]:
     """Unpack an archive to a temporary folder, which is deleted at the end of the block.
 
     `names` matches the file names that it may contain, with its folder as `run`; `required` is a
     file that it must contain. Raises `ArchiveDamaged` if it is damaged or unpacks to more than
-    `most_bytes`, and `UsageError` if the file cannot be read.
+    `max_bytes`, and `UsageError` if the file cannot be read.
     """
     try:
         body = path.read_bytes()
@@ -82,7 +82,7 @@ def unpack(
         try:
             with zipfile.ZipFile(io.BytesIO(body)) as packed:
                 run = _check_entries(packed.infolist(), names, required)
-                folder = _unpack(packed, Path(temporary) / run, most_bytes)
+                folder = _unpack(packed, Path(temporary) / run, max_bytes)
         except OSError as error:
             raise UsageError(f"cannot unpack {path}: {error.strerror or error}") from error
         except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError) as error:
@@ -90,7 +90,7 @@ def unpack(
         yield folder
 
 
-def _unpack(packed: zipfile.ZipFile, target: Path, most_bytes: int) -> RunFolder:
+def _unpack(packed: zipfile.ZipFile, target: Path, max_bytes: int) -> RunFolder:
     """Write all files, counting the bytes actually unpacked."""
     (target / "blobs").mkdir(parents=True)
     written = 0
@@ -101,9 +101,9 @@ def _unpack(packed: zipfile.ZipFile, target: Path, most_bytes: int) -> RunFolder
                 while chunk := source.read(1 << 16):
                     # A zip bomb may declare wrong sizes.
                     written += len(chunk)
-                    if written > most_bytes:
+                    if written > max_bytes:
                         raise ArchiveDamaged(
-                            f"once unpacked, it is larger than {most_bytes >> 20} MB"
+                            f"once unpacked, it is larger than {max_bytes >> 20} MB"
                         )
                     out.write(chunk)
         except (zipfile.BadZipFile, zlib.error, EOFError) as error:
@@ -122,7 +122,7 @@ def _check_entries(entries: list[zipfile.ZipInfo], allowed: re.Pattern[str], req
             raise ArchiveDamaged(f"it is not a run archive: it contains {name!r}")
         runs.add(match["run"])
     if len(runs) != 1:
-        raise ArchiveDamaged(f"it is not a run archive: it contains {len(runs)!r}")
+        raise ArchiveDamaged(f"it is not a run archive: it contains {len(runs)} folders")
     if not any(name.endswith(f"/{required}") for name in names):
         raise ArchiveDamaged(f"it contains no {required}")
     if len(set(names)) != len(names) or len(names) > MAX_FILES:
@@ -146,10 +146,10 @@ def is_sealed(path: Path) -> bool:
     return body[-DIGEST_CHARS:] == digest(body[:-DIGEST_CHARS])
 
 
-def find_manifest_mismatches(folder: RunFolder, but: str = "") -> Iterator[tuple[str, str]]:
+def find_manifest_mismatches(folder: RunFolder, unlisted: str = "") -> Iterator[tuple[str, str]]:
     """Compare an unpacked archive with its manifest; yields each file that differs, and the reason.
 
-    The manifest need not list the file named `but`.
+    The manifest need not list the file named `unlisted`.
     """
     path = folder.path / MANIFEST
     if not path.is_file():
@@ -159,7 +159,9 @@ def find_manifest_mismatches(folder: RunFolder, but: str = "") -> Iterator[tuple
     listed = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
     paths = {str(file.relative_to(folder.path)): file for file in folder.path.rglob("*")}
     found = {
-        name: file for name, file in paths.items() if file.is_file() and name not in (MANIFEST, but)
+        name: file
+        for name, file in paths.items()
+        if file.is_file() and name not in (MANIFEST, unlisted)
     }
     for name, file in sorted(found.items()):
         if hashlib.sha256(file.read_bytes()).hexdigest() != listed.get(name):

@@ -100,7 +100,9 @@ def export_proof(
     report = record.report
     if not 0 < number <= len(report.sentences):
         listed = "; ".join(f"{n}: {shorten(s.text, 60)}" for n, s in enumerate(report.sentences, 1))
-        raise UsageError(f"{report.run} has no sentence {number}", hint=listed or "It has none.")
+        raise UsageError(
+            f"{report.run} has no sentence {number}", hint=listed or "The report has no sentences."
+        )
     sentence = report.sentences[number - 1]
     files: dict[str, bytes] = {}
     sources = [
@@ -209,7 +211,8 @@ def verify_proof(path: Path, roots: Path | None = None) -> VerifiedProof:
     try:
         with unpack(path, PROOF_FILE, PROOF) as folder:
             flaws = [
-                RecordFlaw(name, what) for name, what in find_manifest_mismatches(folder, but=STAMP)
+                RecordFlaw(name, what)
+                for name, what in find_manifest_mismatches(folder, unlisted=STAMP)
             ]
             proof = Proof.model_validate_json((folder.path / PROOF).read_bytes())
             texts = _texts(proof, folder.path, flaws)

@@ -226,7 +226,7 @@ class Budget:
             root.reply_factor = max(root.reply_factor, usage.output_tokens / reply)
 
     def budget_for_part(self, parts: int, max_steps: int, place: str = "") -> Budget:  # noqa: ARG002 - for replays
-        """Return a budget for one of `parts`: equal shares of steps and money, and the full time.
+        """Return a budget for one of `parts`: equal shares of steps and money, all the time left.
 
         One part combines the results and takes no steps, so the other parts share the steps.
         `place` identifies the loop that the budget is for.

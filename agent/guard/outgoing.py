@@ -72,7 +72,7 @@ _PART_SEPARATOR_RE = re.compile(r"[\s./\\,;:!?()\[\]{}\"'“”<>=]+")
 _UNSPACED_CHARACTER = re.compile(f"[{UNSPACED}]")
 _WORD_GAP_RE = re.compile(r"[\s!-/:-@\[-`{-~“”‘’«»–—…°€£§]{0,3}")
 """Characters allowed between two words; more or different ones could be an encoded message."""
-_OWNER_NAMES = {
+_ORIGIN_NAMES = {
     Kind.FILE: "your file",
     Kind.CORPUS: "your folder",
     Kind.MEMORY: "memory",
@@ -151,8 +151,8 @@ class Outgoing:
             self.provenance.has_private_text_for(SEARCH_SITE)
             and rest not in self._approved[SEARCH_SITE]
         )
-        if is_checked and (kind := self._kind_of_owner(_decoded(rest))):
-            why = f"it spells out a number or key from {_OWNER_NAMES[kind]}"
+        if is_checked and (kind := self._origin_of_identifier(_decoded(rest))):
+            why = f"it spells out a number or key from {_ORIGIN_NAMES[kind]}"
             return "", [*withheld, Withheld(rest, why)]
         if withheld and rest.count('"') % 2:
             rest = rest.replace('"', "")
@@ -169,10 +169,10 @@ class Outgoing:
             _is_key(part) and not self._is_public(part) for part in _PART_SEPARATOR_RE.split(piece)
         ):
             return "it looks like a key"
-        if kind := self._kind_of_owner(piece):
-            return f"it is in {_OWNER_NAMES[kind]}"
-        if kind := self._quoted_owner(" ".join([*kept, piece])):
-            return f"it contains {_MIN_QUOTED_WORDS} consecutive words from {_OWNER_NAMES[kind]}"
+        if kind := self._origin_of_identifier(piece):
+            return f"it is in {_ORIGIN_NAMES[kind]}"
+        if kind := self._origin_of_quotation(" ".join([*kept, piece])):
+            return f"it contains {_MIN_QUOTED_WORDS} consecutive words from {_ORIGIN_NAMES[kind]}"
         if self.private_search:
             public = read.public_stems() | read.own_stems(SEARCH_SITE)
             if not public.issuperset(read.stems(piece)):
@@ -187,10 +187,10 @@ class Outgoing:
         search = re.compile(pattern, re.IGNORECASE).search
         return any(map(search, self.provenance.texts_of(Kind.USER, Kind.WEB)))
 
-    def _kind_of_owner(self, text: str) -> Kind | None:
-        """Return the owner of a number, key or e-mail address, ignoring punctuation and spaces.
+    def _origin_of_identifier(self, text: str) -> Kind | None:
+        """Return the origin of a private number, key or e-mail address in `text`.
 
-        Returns None if it also occurs in public text.
+        Punctuation and spaces are ignored. Returns None if the string also occurs in public text.
         """
         plain, read = letters_and_digits(text), self.provenance
         digits = "".join(filter(str.isdigit, plain))
@@ -207,8 +207,8 @@ class Outgoing:
                 return kind
         return None
 
-    def _quoted_owner(self, text: str) -> Kind | None:
-        """Return the owner of the private text that the end of a query quotes at length."""
+    def _origin_of_quotation(self, text: str) -> Kind | None:
+        """Return the origin of the private text that the end of a query quotes at length."""
         tail, weight = list[str](), 0.0
         for piece in reversed(_decoded(text).split()):
             found = words(piece)
@@ -401,7 +401,7 @@ class Outgoing:
         stem = stem_in(self.provenance.language, word.casefold())
         for kind, _, text in self.provenance.texts:
             if kind in PRIVATE_KINDS and stem in self.provenance.stems(text):
-                return f", but in {_OWNER_NAMES[kind]}"
+                return f", but in {_ORIGIN_NAMES[kind]}"
         return ""
 
 
@@ -427,20 +427,20 @@ def _identifiers(text: str) -> Iterator[str]:
     yield from _EMAIL.findall(text)
     for number in _NUMBER.findall(text):
         digits = letters_and_digits(number)
-        telling = len(digits) >= _MIN_DIGITS and len(set(digits)) > 2
-        if telling and not _DATES.fullmatch(number):
+        is_identifier = len(digits) >= _MIN_DIGITS and len(set(digits)) > 2
+        if is_identifier and not _DATES.fullmatch(number):
             yield number
     yield from (part for part in _PART_SEPARATOR_RE.split(text) if _is_key(part, _MIN_KEY))
 
 
-def _is_key(text: str, least: int = _MIN_CHARACTERISTIC_KEY) -> bool:
+def _is_key(text: str, min_length: int = _MIN_CHARACTERISTIC_KEY) -> bool:
     """Return whether a string mixes character classes as keys, tokens and encoded data do.
 
     What matters is the number of changes between classes. A change from a capital to a lower-case
     letter is not counted, so camel-case names have few.
     """
     plain = "".join(filter(str.isalnum, text))
-    if not plain.isascii() or len(plain) < least:
+    if not plain.isascii() or len(plain) < min_length:
         return False
     classes = [("d" if c.isdigit() else "u" if c.isupper() else "l") for c in plain]
     pairs = [a + b for a, b in pairwise(classes) if a != b and a + b != "ul"]

@@ -145,11 +145,12 @@ class Provenance:
         if kind is Kind.WEB:
             self._public_chars += len(text)
             if self._public_chars > MAX_PUBLIC_CHARS:
-                self._forget_half()
+                self._drop_older_half()
         if kind is Kind.USER:
             self.add_links((part for part in text.split() if "://" in part), kind)
 
-    def _forget_half(self) -> None:
+    def _drop_older_half(self) -> None:
+        """Drop the older half of the public texts."""
         public = [text for text in self.texts if text.kind is Kind.WEB]
         kept = set(map(id, public[len(public) // 2 :]))
         self.texts = [text for text in self.texts if text.kind is not Kind.WEB or id(text) in kept]

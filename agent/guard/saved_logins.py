@@ -35,7 +35,7 @@ _NONCE_BYTES: Final = 12  # the nonce size specified for AES-GCM
 
 @dataclass(frozen=True, slots=True)
 class SavedLogin:
-    """A saved session, and when it was saved.
+    """A saved session; times are in seconds since the epoch.
 
     `expires` is the time when its last cookie expires; 0 if unknown.
     """
@@ -70,7 +70,7 @@ class SavedLogins:
         return self._row(name)
 
     def origins(self, names: Sequence[str]) -> dict[str, str]:
-        """Return a mapping from sites to the names of their sessions."""
+        """Map the sites (registrable domains) of the named sessions to the sessions' names."""
         return {registrable_domain(host(self.find(name).origin)): name for name in names}
 
     def put(self, name: str, url: str, state: dict[str, Any]) -> SavedLogin:
@@ -81,7 +81,9 @@ class SavedLogins:
         if not name.replace("-", "_").replace(".", "_").isidentifier():
             raise UsageError(f"{name!r} is not a valid name", hint="Use letters, digits, - and _.")
         if len(name) > MAX_NAME_CHARS or not is_web_url(url):
-            raise UsageError("a login requires a short name and an https address")
+            raise UsageError(
+                f"a login requires a web address, and a name of up to {MAX_NAME_CHARS} characters"
+            )
         own = filter_state_by_site(state, url)
         if not own["cookies"] and not own["origins"]:
             raise UsageError(

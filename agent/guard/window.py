@@ -36,7 +36,7 @@ IMAGE_TOKENS = 2_000
 """Tokens counted for a screenshot of 1280 × 900; providers count 1,100 to 1,900."""
 NOTES_UNITS = 4_000
 """Maximum UTF-16 units in a summary of old steps, as in the reference engine for conversations."""
-PICTURE_GONE = "[The picture was taken out: a newer one is below.]"
+PICTURE_GONE = "[The image was removed: a newer one is below.]"
 _KEPT_UNITS = 200
 """UTF-16 units kept from a cut message, as in the reference engine."""
 _TRIMMED_MARK = "…[trimmed]"

@@ -83,7 +83,7 @@ class Schedule(BaseModel):
         else:
             assert self.cron is not None
             for time in CronSim(self.cron, after.astimezone(ZoneInfo(self.zone))):
-                # in the repeated hour at the end of daylight-saving time, it may start too early
+                # cronsim may start too early in the repeated hour when daylight-saving time ends
                 if (utc := time.astimezone(UTC)) > after:
                     yield utc
 

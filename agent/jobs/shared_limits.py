@@ -32,18 +32,18 @@ class SharedPace(HostPace):
     def __init__(self, database: JobsDatabase, delay: float) -> None:
         super().__init__()
         self._database = database
-        self._least = delay
-        self._queues: dict[str, asyncio.Lock] = {}
+        self._min_delay = delay
+        self._locks: dict[str, asyncio.Lock] = {}
 
     def _delay(self, host: str) -> float:
-        return max(self._least, self.delays.get(host, 0.0))
+        return max(self._min_delay, self.delays.get(host, 0.0))
 
     async def wait(self, host: str, until: float) -> None:
         """Sleep until `host` is free; raises DeadlineExceeded immediately if `until` is earlier."""
         if not self._delay(host):
             return
         # Only one task per process polls; otherwise, all tasks would wake up for a single turn.
-        async with self._queues.setdefault(host, asyncio.Lock()):
+        async with self._locks.setdefault(host, asyncio.Lock()):
             rest = await asyncio.to_thread(self._database.host_rest, host)
             if asyncio.get_running_loop().time() + rest > until:
                 raise DeadlineExceeded(f"{host} asks clients to wait {rest:.0f} s")

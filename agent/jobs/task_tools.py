@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from agent.options import Options
     from agent.tools.context import ToolContext
 
-EVERY_MINUTES, MIN_MINUTES, LAST_MINUTES = 15, 5, 360
+EVERY_MINUTES, MIN_MINUTES, DURATION_MINUTES = 15, 5, 360
 """A monitor's default interval, its minimum, and its duration, in minutes: as in the reference
 engine."""
 _LAST_CHECK_EXTRA_S: Final = 30
@@ -186,7 +186,7 @@ class _TaskTools:
         context: ToolContext,
         target: Watched = "",
         minutes: Minutes = EVERY_MINUTES,
-        for_minutes: Minutes = LAST_MINUTES,
+        for_minutes: Minutes = DURATION_MINUTES,
         words: str = "",
         condition: str = "",
         ref: str = "",

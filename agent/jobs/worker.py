@@ -184,7 +184,7 @@ class Worker:
             str(locks / f"{job.run}.lock"),
             thread_local=False,
             poll_interval=0.5,
-            run_in_executor=False,  # it is quick, and in a thread it would outlive a cancellation
+            run_in_executor=False,  # quick enough, and a thread would outlive a cancellation
         )
         try:
             async with lock:  # another worker that only seemed dead may still be running this
@@ -192,8 +192,8 @@ class Worker:
         except ResearchError as error:
             # A stalled run is retried once, even if no retry is requested.
             tries = max(job.retry, 1) if isinstance(error, RunStalled) else job.retry
-            lasting = any(isinstance(error, error_class(name)) for name in _PERMANENT_ERRORS)
-            again = job.attempt <= tries and not lasting
+            permanent = any(isinstance(error, error_class(name)) for name in _PERMANENT_ERRORS)
+            again = job.attempt <= tries and not permanent
             return JobOutcome(state="failed", error=str(error), hint=error.hint, again=again)
         failed, info = report.status == "failed", report.error or ErrorInfo(type="", message="")
         return JobOutcome(
@@ -233,7 +233,7 @@ class Worker:
             record = await asyncio.to_thread(RunRecord.read, folder)
             if record.report.get("status") in FINAL_STATUSES and folder.report.is_file():
                 return Report.model_validate_json(folder.report.read_bytes())
-            for event in record.events:  # include its cost so far in the batch's budget
+            for event in record.events:  # count the run's cost so far in the batch's budget
                 progress.note(event)
             return await resume(record, data_dir=data, on_event=progress.note, **budgets)
         flags: dict[str, Any] = {**job.options, **budgets, "data_dir": data}

@@ -96,7 +96,7 @@ class RunFolder:
         return [path for path in (self.signature, self.proof) if path.is_file()]
 
     def write(self, target: Path, body: bytes) -> None:
-        """Write one of the files above atomically; raises `JournalError`."""
+        """Write a file of the run atomically; raises `JournalError`."""
         try:
             write_atomic(target, body, private=True)
         except OSError as error:

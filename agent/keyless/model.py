@@ -205,8 +205,8 @@ def _not_found(task: str, rankings: Sequence[Ranking]) -> str:
 
     `task` is the part of the question that needs a language model, such as "compare".
     """
-    most = max(1, MAX_CLOSEST // len(rankings))
-    closest = [candidate for ranking in rankings for candidate in ranking.closest(most)]
+    limit = max(1, MAX_CLOSEST // len(rankings))
+    closest = [candidate for ranking in rankings for candidate in ranking.closest(limit)]
     message = f"{NOT_FOUND} {f'Only a language model can {task}. ' if task else ''}"
     if not closest:
         read = "None of the pages that were read is relevant to the question."

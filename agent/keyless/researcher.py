@@ -82,7 +82,7 @@ class Research:
 
     @property
     def is_about_page(self) -> bool:
-        """Return whether the question is about the page that the user is viewing."""
+        """Whether the question is about the page that the user is viewing."""
         return self.conversation.page is not None and refers_to_open_page(
             self.conversation.question
         )
@@ -133,7 +133,7 @@ class Researcher:
                 self._read_results,
                 self._second_hop,
                 self._next_list_page,
-                self._work_live_page,
+                self._use_live_page,
             )
         calls: list[Call] = []
         for step in steps:
@@ -191,10 +191,10 @@ class Researcher:
     def _read_results(self, research: Research) -> list[Call]:
         """Read the best new results, by rank and by the number of searches that found them."""
         done = set(research.conversation.parameter_values("READ", "url"))
-        most = self._limits.next_reads if done - set(research.urls) else self._limits.first_reads
+        limit = self._limits.next_reads if done - set(research.urls) else self._limits.first_reads
         score = fuse_results(research.conversation.latest)
         urls = [url for url in sorted(score, key=lambda url: -score[url]) if url not in done]
-        return [("READ", {"url": url, "query": research.reading_query}) for url in urls[:most]]
+        return [("READ", {"url": url, "query": research.reading_query}) for url in urls[:limit]]
 
     def _second_hop(self, research: Research) -> list[Call]:
         """If the answer is uncertain, search for a name found so far, plus the missing words."""
@@ -232,7 +232,7 @@ class Researcher:
             return []
         return [("READ", {"url": url, "query": research.reading_query})]
 
-    def _work_live_page(self, research: Research) -> list[Call]:
+    def _use_live_page(self, research: Research) -> list[Call]:
         """If the answer is incomplete, read what the last action revealed or act on a live page."""
         latest = research.conversation.latest
         is_unread = len(latest) == 1 and latest[0].tool in LIVE_TOOLS and not latest[0].passages
@@ -274,12 +274,12 @@ def _search_calls(queries: Sequence[str]) -> list[Call]:
     return [("WEB_SEARCH", {"query": query}) for query in dict.fromkeys(queries) if query]
 
 
-def excerpt(passage: Passage, text: str, most: int) -> Passage:
-    """Cut a passage to `most` sentences around the one starting with `text`; rows are not cut."""
+def excerpt(passage: Passage, text: str, limit: int) -> Passage:
+    """Cut a passage to `limit` sentences around the one starting with `text`; rows are not cut."""
     spans = split_sentences(passage.text)
     at = next((n for n, span in enumerate(spans) if passage.text.startswith(text, span.start)), 0)
-    first = max(0, min(at - (most - 1) // 2, len(spans) - most))
-    block = spans[first : first + most]
+    first = max(0, min(at - (limit - 1) // 2, len(spans) - limit))
+    block = spans[first : first + limit]
     if passage.kind == "table" or not block:
         return passage
     start, end = block[0].start, block[-1].end

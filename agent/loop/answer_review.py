@@ -60,29 +60,29 @@ class AnswerReview:
             await self._judge(corrected.text, "judge/2")
         return corrected
 
-    async def question_claims(self, result: LoopResult, most: int, web: Web | None) -> None:
-        """Follow the citations of up to `most` central claims; search for evidence against them.
+    async def question_claims(self, result: LoopResult, limit: int, web: Web | None) -> None:
+        """Follow the citations of up to `limit` central claims; search for evidence against them.
 
         Does nothing if a limit cut the answer short.
         """
-        if not most or result.limit is not None:
+        if not limit or result.limit is not None:
             return
         if web is not None:
-            await follow_citations(self.work, self.judge, web.reader.read, result.text, most)
-        await challenge(self.work, self.judge, result.text, most)
+            await follow_citations(self.work, self.judge, web.reader.read, result.text, limit)
+        await challenge(self.work, self.judge, result.text, limit)
 
     async def _judge(self, answer: str, place: str) -> None:
-        if _claims_something(answer, self.judge.evidence):
+        if _makes_claims(answer, self.judge.evidence):
             await self.judge.review(answer, place)
 
 
 async def check_parts(judge: ClaimJudge, parts: Mapping[str, str]) -> dict[str, str]:
-    """Check parts of a report (sections or the frame) with rules, then with one judge request.
+    """Check parts of a report (sections, or its frame) with rules, then with one judge request.
 
     `parts` maps places to text. Records the objections and returns them by place.
     """
     evidence = judge.evidence
-    parts = {place: text for place, text in parts.items() if _claims_something(text, evidence)}
+    parts = {place: text for place, text in parts.items() if _makes_claims(text, evidence)}
     claims: dict[str, Sequence[Passage]] = {}
     for text in parts.values():
         claims |= find_undecided_claims(text, evidence)
@@ -128,7 +128,7 @@ def objections_note(answer: str, evidence: Evidence, judge: ClaimJudge | None) -
     cites a passage that was not read. The entire answer is rejected if it answers a different
     question.
     """
-    if not _claims_something(answer, evidence):
+    if not _makes_claims(answer, evidence):
         return None
     checked = check_answer(answer, evidence, judge)
     unread = {text for text, _ in checked.unread_citations}
@@ -144,5 +144,5 @@ def objections_note(answer: str, evidence: Evidence, judge: ClaimJudge | None) -
     return prompt(REVIEW).replace("{sentences}", "\n".join(lines)) if lines else None
 
 
-def _claims_something(answer: str, evidence: Evidence) -> bool:
+def _makes_claims(answer: str, evidence: Evidence) -> bool:
     return bool(answer.strip(MARKUP)) and not evidence.is_empty and not gives_up(answer)

@@ -40,14 +40,14 @@ PASSAGES_JUDGED: Final = 3
 """Maximum number of passages per page that the judge sees for a claim."""
 
 
-async def challenge(work: Orchestrator, judge: ClaimJudge, answer: str, most: int) -> None:
-    """Search for evidence against up to `most` claims nearest to the question; record the results.
+async def challenge(work: Orchestrator, judge: ClaimJudge, answer: str, max_claims: int) -> None:
+    """Search for evidence against the `max_claims` claims nearest to the question.
 
-    A limit or an error ends the search; errors are recorded.
+    Records the results. A limit or an error ends the search; errors are recorded.
     """
     evidence = judge.evidence
     checked = check_answer(answer, evidence, judge)
-    claims = central_claims(checked.sentences, evidence.question, most)
+    claims = central_claims(checked.sentences, evidence.question, max_claims)
     if not claims or work.budget.steps_left <= 0:
         return
     queries = await _queries(work, [claim.text for claim in claims])
@@ -60,12 +60,12 @@ async def challenge(work: Orchestrator, judge: ClaimJudge, answer: str, most: in
         work.record("note", CHALLENGE, text=f"no further claims were challenged: {error}")
 
 
-def central_claims(sentences: Sequence[Sentence], question: str, most: int) -> list[Sentence]:
+def central_claims(sentences: Sequence[Sentence], question: str, limit: int) -> list[Sentence]:
     """Return the supported claims that share the most words with the question, in answer order."""
     asked = set(content_words(question))
     claims = [s for s in sentences if s.verdict is VerdictState.SUPPORTED and not s.step]
     unique = list({claim.text: claim for claim in claims}.values())
-    near = sorted(unique, key=lambda claim: -len(asked & set(content_words(claim.text))))[:most]
+    near = sorted(unique, key=lambda claim: -len(asked & set(content_words(claim.text))))[:limit]
     return [claim for claim in unique if claim in near]
 
 

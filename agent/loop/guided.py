@@ -207,7 +207,7 @@ def second_hop(name: str, leading: Passage, question: str) -> str:
 
 
 def lacks_requested_place(found: AnswerLocation, question: str) -> bool:
-    """Whether the question asks for a kind of place ("in what city") that is not in the passage.
+    """Return whether the question asks for a kind of place ("in what city") that the passage lacks.
 
     If so, the words found probably do not name the place, but can be used to look the place up.
     This applies to 7 of 9 two-hop development questions, and to 1 of 300 one-hop questions, for
@@ -240,7 +240,7 @@ def _current_hop(messages: Sequence[Message]) -> tuple[str, Passage] | None:
 
 
 def _leads_to_page(leading: Passage, passage: Passage, question: str, near: frozenset[str]) -> bool:
-    """Whether `leading` mentions the page of `passage` and contains the values missing there."""
+    """Return whether `leading` mentions the page of `passage` and has the values missing there."""
     title = set(content_words(bare_title(_page_title(passage))))
     names_page = bool(title) and title <= set(content_words(leading.text))
     missing = missing_values(question, near | _stems(leading))
@@ -296,7 +296,7 @@ def missing_values(question: str, near: frozenset[str]) -> list[str]:
 
 
 def _is_plain(word: str) -> bool:
-    """Whether the first word of a question is capitalised only because of its position."""
+    """Return whether a question's first word is capitalised only because of its position."""
     return word.casefold() in STOP_WORDS or not word[1:] or word[1:].islower()
 
 

@@ -20,7 +20,7 @@ from agent.evidence.answer import check_answer
 from agent.evidence.disputes import Dispute, rival_passages
 from agent.evidence.literal import find_words, split_ellipses
 from agent.evidence.store import format_passage
-from agent.evidence.verify import counts, join_quotes
+from agent.evidence.verify import join_quotes, verdict_counts
 from agent.guard.model_client import ModelClient
 from agent.journal.events import JUDGE
 from agent.models.base import Task, takes
@@ -290,7 +290,7 @@ def judge_system(*, asks_answer: bool = False, acts: bool = False, rivals: bool 
 
 
 def cites_action_results(claims: Claims, evidence: Evidence) -> bool:
-    """Whether any claim cites a page's state after one of the run's actions."""
+    """Return whether any claim cites a page's state after one of the run's actions."""
     numbers = {passage.source for passages in claims.values() for passage in passages}
     return any((source := evidence.source(n)) and source.step for n in numbers)
 
@@ -457,13 +457,13 @@ def read_disputes(reply: str, answer: str, rivals: Iterable[Passage]) -> list[di
 def _needs_quotation(
     verdict: Verdict | None, claim: str, cited: Sequence[Passage], evidence: Evidence
 ) -> bool:
-    """Whether there is no verdict, or the verdict's quotation is not about the claim."""
+    """Return whether there is no verdict, or its quotation is not about the claim."""
     if verdict is None or (verdict.state is VerdictState.DONE and not verdict.quotes):
         return True
     sources = [evidence.source(n) for n in _source_numbers(cited)]
     pages = [source for source in sources if source is not None]
     passages = [*cited, *(passage for page in pages for passage in page.passages)]
-    return not counts(claim, verdict, passages, [page.title for page in pages])
+    return not verdict_counts(claim, verdict, passages, [page.title for page in pages])
 
 
 def _quotation_request(

@@ -248,7 +248,7 @@ class Loop:
         return note
 
     def _has_context(self, reply: Reply) -> bool:
-        """Whether the question's context may be sufficient for a reply without a tool call."""
+        """Return whether the question's context may suffice for a reply without a tool call."""
         handed = self.messages[: self._question + 1]
         if any(PASSAGE_MARK in message.content for message in handed):
             return bool(reply.text) and not reply.broken and not gives_up(reply.text)
@@ -338,7 +338,7 @@ class Loop:
 
 
 def asks_for_notes(system: str) -> bool:
-    """Whether a request with this system prompt asks for a summary of old steps."""
+    """Return whether a request with this system prompt asks for a summary of old steps."""
     return system == prompt("steps")
 
 

@@ -61,7 +61,7 @@ class StepPlan:
     def note(self) -> str:
         """Format the plan for appending to the question."""
         lines = [
-            f"[Plan, to be left where what is found says otherwise; about {self.budget} rounds:"
+            f"[Plan for about {self.budget} rounds; depart from it if what you find requires it:"
         ]
         for number, (step, fallback) in enumerate(self.steps, 1):
             lines.append(f"{number}. {step}")
@@ -71,7 +71,7 @@ class StepPlan:
 
 
 def wants_plan(question: str) -> bool:
-    """Whether a question may have several parts, judging by its conjunctions or its length."""
+    """Return whether a question may have several parts, judging by its conjunctions or length."""
     has_parts = len(_JOINING_WORDS_RE.findall(question)) >= 2 or js.length(question) > LONG_QUESTION
     return has_parts and not _SINGLE_TASK_RE.match(js.trim(question))
 
@@ -127,19 +127,19 @@ def _line(value: Any) -> str:
     return inert(" ".join(value.split())[:MAX_STEP_CHARS]) if isinstance(value, str) else ""
 
 
-def missing_request(question: str, draft: str, most: int) -> Message:
-    """Write the request for up to `most` points that a draft leaves open."""
+def missing_request(question: str, draft: str, limit: int) -> Message:
+    """Write the request for up to `limit` points that a draft leaves open."""
     text = draft or "(nothing was found)"
-    return Message("user", f"At most {most} points.\n\nQuestion: {question}\n\nDraft:\n{text}")
+    return Message("user", f"At most {limit} points.\n\nQuestion: {question}\n\nDraft:\n{text}")
 
 
-def read_points(reply: str, most: int) -> list[str]:
-    """Read the open points from a reply; empty if the reply does not contain a list of strings."""
+def read_points(reply: str, limit: int) -> list[str]:
+    """Read up to `limit` open points from a reply; empty if it contains no list of strings."""
     rows = loose_object(reply).get("open")
     if not isinstance(rows, list):
         return []
     points = [" ".join(row.split())[:MAX_POINT_CHARS] for row in rows if isinstance(row, str)]
-    return [point for point in dict.fromkeys(points) if point][:most]
+    return [point for point in dict.fromkeys(points) if point][:limit]
 
 
 def missing_note(points: list[str]) -> str:

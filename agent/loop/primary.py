@@ -42,15 +42,15 @@ _LINK_NUMBER_RE = re.compile("\ue000(\\d+)\ue001")
 
 
 async def follow_citations(
-    work: Orchestrator, judge: ClaimJudge, read_page: ReadPage, answer: str, most: int
+    work: Orchestrator, judge: ClaimJudge, read_page: ReadPage, answer: str, max_claims: int
 ) -> None:
-    """Follow the citation of each of up to `most` central claims; records the results.
+    """Follow the citation of each of up to `max_claims` central claims; records the results.
 
     `read_page` rereads a page from the cache, because its saved text does not contain the links.
     """
     checked = check_answer(answer, judge.evidence, judge)
     pages: dict[str, Page] = {}
-    claims = central_claims(checked.sentences, judge.evidence.question, most)
+    claims = central_claims(checked.sentences, judge.evidence.question, max_claims)
     for number, claim in enumerate(claims, 1):
         cited = [source for source in checked.sources if source.n in claim.citations]
         read = [source for source in cited if source.via in ("http", "browser") and source.quotes]

@@ -58,13 +58,13 @@ class Section:
         return not self.text or text.startswith((NOT_FOUND, NO_RESPONSE, FAILED))
 
 
-def outline_request(question: str, most: int) -> str:
-    """Write the request for an outline of at most `most` sections."""
-    return f"At most {most} sections.\n\nQuestion: {question}"
+def outline_request(question: str, limit: int) -> str:
+    """Write the request for an outline of at most `limit` sections."""
+    return f"At most {limit} sections.\n\nQuestion: {question}"
 
 
-def read_outline(reply: str, most: int) -> list[Section]:
-    """Read an outline; empty if it has fewer than two sections."""
+def read_outline(reply: str, limit: int) -> list[Section]:
+    """Read an outline of up to `limit` sections; empty if it has fewer than two."""
     rows = loose_object(reply).get("sections")
     found: dict[str, Section] = {}
     for row in rows if isinstance(rows, list) else []:
@@ -74,7 +74,7 @@ def read_outline(reply: str, most: int) -> list[Section]:
             section = Section(" ".join(heading.split()), " ".join(task.split()))
             # If two sections have the same heading, the first is used.
             found.setdefault(section.heading.lower(), section)
-    sections = list(found.values())[:most]
+    sections = list(found.values())[:limit]
     return sections if len(sections) >= MIN_SECTIONS else []
 
 
@@ -92,8 +92,8 @@ def approved_searches(searches: Sequence[str]) -> str:
     """Write the instruction to run the searches that the user approved."""
     listed = "\n".join(f"- {search}" for search in searches)
     return (
-        "The user approved these searches. Make them first, as they are written; search for "
-        f"something else only where they leave the question open.\n{listed}"
+        "The user approved these searches. Run them first, exactly as written; run other searches "
+        f"only if these leave the question open.\n{listed}"
     )
 
 

@@ -114,7 +114,7 @@ class BrowserTools:
         text: str = "",
         textGone: str = "",
     ) -> CallToolResult:
-        """Wait until a text appears or disappears, or some seconds; returns what changed."""
+        """Wait for a text to appear or disappear, or for some seconds; returns what changed."""
         seconds = min(time, MAX_WAIT_S) or MAX_WAIT_S / 3
         if not textGone:
             return await self._call(ctx, "WAIT", text=text, seconds=seconds)
@@ -232,10 +232,10 @@ class BrowserTools:
 
     async def console_messages(self, level: Level = "info") -> CallToolResult:
         """Return the last console messages of this level or a more severe one."""
-        graver = LEVELS[: LEVELS.index(level) + 1]
+        levels = LEVELS[: LEVELS.index(level) + 1]
         async with self._tab() as tab:
             messages = await devtools.console(tab)
-            lines = [f"[{kind}] {text}" for kind, text in messages if kind in graver]
+            lines = [f"[{kind}] {text}" for kind, text in messages if kind in levels]
             return self._lines(tab, lines, lines[-MAX_LINES:], "the console is empty")
 
     async def network_requests(self, static: bool = False, filter: str = "") -> CallToolResult:  # noqa: A002 - as clients call it

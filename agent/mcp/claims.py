@@ -56,13 +56,13 @@ async def verify_claims(
     if not sources and not texts:
         reasons = "; ".join(f"{row['url']}: {row['error']}" for row in unread)
         raise ToolFailure("nothing to check the claims against", reasons or "Give urls or texts.")
-    held_against: dict[str, list[Passage | str]] = {}
+    passages_by_claim: dict[str, list[Passage | str]] = {}
     for claim in claims:
         near = (evidence.search(claim, MAX_PASSAGES, source.n) for source in sources)
-        held_against[claim] = [*(passage for found in near for passage in found), *texts]
-    judgement = await _judge_open_claims(session, held_against)
+        passages_by_claim[claim] = [*(passage for found in near for passage in found), *texts]
+    judgement = await _judge_open_claims(session, passages_by_claim)
     rows = []
-    for claim, passages in held_against.items():
+    for claim, passages in passages_by_claim.items():
         verdict = verify_claim(claim, passages, judgement)
         passage = evidence.passage(verdict.passage or "")
         source = evidence.source(passage.source) if passage else None
@@ -82,12 +82,12 @@ async def verify_claims(
 
 
 async def _judge_open_claims(
-    session: ToolSession, held_against: Mapping[str, Sequence[Passage | str]]
+    session: ToolSession, passages_by_claim: Mapping[str, Sequence[Passage | str]]
 ) -> Judge | None:
     """Ask the server's judge or model about undecided claims; None if there is neither."""
     left = {
         claim: [passage for passage in found if isinstance(passage, Passage)]
-        for claim, found in held_against.items()
+        for claim, found in passages_by_claim.items()
         if verify_claim(claim, found).state is VerdictState.UNDECIDED
     }
     left = {claim: passages for claim, passages in left.items() if passages}

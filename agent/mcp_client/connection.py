@@ -59,9 +59,9 @@ MAX_FAILURES: Final = 3
 COOLDOWN_SECONDS: Final = 30.0
 """Seconds until a server is tried again after `MAX_FAILURES` consecutive failures."""
 MAX_TOOLS: Final = 128
-MAX_DEFINITION_BYTES: Final = 65_536
-"""Maximum length of a tool definition as JSON, in characters; larger ones are ignored."""
-MAX_LINE: Final = 300
+MAX_DEFINITION_CHARS: Final = 65_536
+"""Maximum length of a tool definition, in characters; longer ones are ignored."""
+MAX_LINE_CHARS: Final = 300
 """Maximum length of a server's text when shown in our messages, in characters."""
 MAX_MESSAGE_BYTES: Final = 8_000_000
 """Maximum message size in bytes: a screenshot in base64 takes one or two million."""
@@ -77,9 +77,9 @@ CHUNK: Final = 65_536
 logging.getLogger("mcp").addHandler(logging.NullHandler())
 
 
-def shown_line(text: object, longest: int = MAX_LINE) -> str:
+def shown_line(text: object, max_chars: int = MAX_LINE_CHARS) -> str:
     """Make a server's text safe to show: one short line without tool tags or chat markup."""
-    return shorten(inert(clean(str(text))).replace("<", "‹").replace("`", "'"), longest)
+    return shorten(inert(clean(str(text))).replace("<", "‹").replace("`", "'"), max_chars)
 
 
 class Connection:
@@ -111,7 +111,7 @@ class Connection:
                     for _ in range(MAX_TOOLS):  # pages
                         page = await client.list_tools(cursor=cursor)
                         rows = (tool.model_dump(mode="json", by_alias=True) for tool in page.tools)
-                        found += (row for row in rows if len(str(row)) <= MAX_DEFINITION_BYTES)
+                        found += (row for row in rows if len(str(row)) <= MAX_DEFINITION_CHARS)
                         cursor = page.next_cursor
                         if cursor is None or len(found) >= MAX_TOOLS:
                             break
@@ -228,10 +228,11 @@ class Connection:
                 first = first.exceptions[0]
             reason = "no response in time" if isinstance(error, TimeoutError) else shown_line(first)
             # The end of the server's stderr often contains the cause.
-            self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - MAX_LINE))
+            self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - MAX_LINE_CHARS))
             last = shown_line(self._log.read().decode("utf-8", "replace"))
             hint = f"Continue without it.{f' Its last output: {last}' if last else ''}"
-            message = f"{name} was lost while {action}" if action else f"cannot connect to {name}"
+            lost = f"the connection to {name} was lost while {action}"
+            message = lost if action else f"cannot connect to {name}"
             raise ToolError(f"{message} ({reason})", hint=hint) from error
 
     def _count_failure(self) -> None:

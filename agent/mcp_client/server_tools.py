@@ -189,7 +189,7 @@ class Server:
         content = json.dumps({"server": self._identity, "tools": list(definitions.values())})
         write_atomic(self._path, content.encode())
 
-    async def _live(self) -> Definitions:
+    async def _fetch_definitions(self) -> Definitions:
         return {
             str(row["name"]): {
                 key: row[key] for key in _DEFINITION_KEYS if row.get(key) is not None
@@ -201,7 +201,7 @@ class Server:
         """Return the allowed tools; if the server was never reached, allow all its tools first."""
         allowed = self.allowed()
         if allowed is None:
-            allowed = await self._live()
+            allowed = await self._fetch_definitions()
             self._allow(allowed)
         self._known = allowed
         return self._as_tools(allowed)
@@ -211,7 +211,7 @@ class Server:
 
         With `allow`, the current tools replace the allowed ones.
         """
-        live, allowed = await self._live(), self.allowed()
+        live, allowed = await self._fetch_definitions(), self.allowed()
         if allow or allowed is None:
             self._allow(live)
         differences = {} if allowed is None else compare_definitions(allowed, live)
@@ -243,7 +243,7 @@ class Server:
     async def _call(self, name: str, context: ToolContext, arguments: dict[str, Any]) -> Finish:
         """Call a tool. If it has changed since it was allowed, the user is asked first."""
         # A server can change what a tool does, under the same name, after it was allowed.
-        live, server = await self._live(), self.server
+        live, server = await self._fetch_definitions(), self.server
         differences = compare_definitions(self._known, live)
         if differences:
             context.record("mcp.changed", server=server.slug, **differences)
@@ -251,8 +251,8 @@ class Server:
             raise ToolError(f"{server.name} no longer has {name}", hint="Continue without it.")
         if name in differences.get("changed", ()):
             effect = (
-                f"call {name} of {server.name}, whose description has changed since it was "
-                f"allowed and is now “{summary(live[name])}”"
+                f"call {name} of {server.name}, whose definition has changed since it was "
+                f"allowed; its description is now “{summary(live[name])}”"
             )
             await require_approval(context, name, effect)
             self._known[name] = live[name]

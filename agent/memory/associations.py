@@ -33,12 +33,11 @@ REINFORCEMENT = 0.1  # added to a link's strength when its memories are used tog
 MAX_STRENGTH = 0.9  # links do not become stronger than this
 MIN_FOLLOWED_STRENGTH = 0.3  # a search does not follow weaker links
 MAX_STARTS = 5  # number of top hits whose links are followed
-COMPARED_MEMORIES = (
-    30  # number of newest memories that a new one is compared with, as in the reference engine
-)
+# number of newest memories that a new one is compared with, as in the reference engine
+COMPARED_MEMORIES = 30
 MAX_NEW_LINKS = 5  # maximum number of links of a new memory, as in the reference engine
-MIN_SIMILARITY = 0.5  # minimum share of the smaller memory's words that both contain
-MIN_SHARED = 0.25  # minimum share of the shorter memory's words that both contain
+MIN_SHARED = 0.25  # minimum share of the shorter memory's words that two linked memories share
+MIN_SIMILARITY = 0.5  # from this share on, the kind of the link is `similar`, not `related`
 PASSED_SHARE = 0.6  # share of a hit's score that a full-strength link passes on
 _IDS: sa.BindParameter[int] = sa.bindparam("ids", expanding=True)
 _SELECT_LINKS_BY_IDS = (

@@ -59,12 +59,12 @@ class UnrephrasedInsight:
 
 
 def is_due(entries: Entries) -> bool:
-    """Return whether the interval has passed since both the last consolidation and the last run.
+    """Return whether there are new memories, and no recent consolidation or earlier run.
 
-    It is called at the end of a run. A user who asks several questions in a row does not have to
-    wait for consolidation in between.
+    Recent means within `INTERVAL_SECONDS`. This is called at the end of a run. A user who asks
+    several questions in a row does not have to wait for consolidation in between.
     """
-    last, seen = _last(entries)
+    last, seen = _last_consolidation(entries)
     before = (entries.notes.read(RUNS) or {"before": 0.0})["before"]
     return time.time() - max(last, before) >= INTERVAL_SECONDS and bool(entries.after(seen, 1))
 
@@ -72,7 +72,7 @@ def is_due(entries: Entries) -> bool:
 def consolidate(entries: Entries, seconds: float = DEFAULT_SECONDS) -> Consolidated:
     """Consolidate for at most `seconds`; returns counts of the changes."""
     deadline = time.monotonic() + seconds
-    now, (_, seen) = time.time(), _last(entries)
+    now, (_, seen) = time.time(), _last_consolidation(entries)
     faded = entries.links.decay(now)
     rows = entries.after(seen, MAX_MEMORIES)
     repeated = _find_duplicates(rows)
@@ -94,7 +94,7 @@ def consolidate(entries: Entries, seconds: float = DEFAULT_SECONDS) -> Consolida
     return Consolidated(linked, len(repeated), insights, faded, retired)
 
 
-def _last(entries: Entries) -> tuple[float, int]:
+def _last_consolidation(entries: Entries) -> tuple[float, int]:
     known = entries.notes.read(_STATE_NOTE)
     return (known["at"], known["seen"]) if known else (0.0, 0)
 
@@ -115,15 +115,15 @@ def _links_of(entries: Entries, row: Any) -> list[MemoryLink]:
     """Return links from a memory to similar ones, regardless of age."""
     hits = entries.search(row.text, MAX_LINKS + 1, associations=False)
     others = entries.by_ids(hit.id for hit in hits)
-    return links_of(_linked(row), map(_linked, others))
+    return links_of(_link_input(row), map(_link_input, others))
 
 
-def _linked(row: Any) -> LinkInput:
+def _link_input(row: Any) -> LinkInput:
     return LinkInput(row.id, row.kind, row.run, row.session, row.terms)
 
 
 def _terms(row: Any) -> frozenset[str]:
-    return _linked(row).words
+    return _link_input(row).words
 
 
 def _draw_insights(entries: Entries) -> int:

@@ -454,16 +454,16 @@ def _create_file(path: Path) -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # mode 0600
     os.close(handle)
-    unborn = Path(name)
+    temporary = Path(name)
     try:
-        connection = sqlite3.connect(unborn)
+        connection = sqlite3.connect(temporary)
         connection.execute("PRAGMA journal_mode=WAL").fetchone()
         connection.close()
-        os.link(unborn, path)
+        os.link(temporary, path)
     except FileExistsError:
         return  # another process was faster
     except OSError:  # on a file system without hard links, a rename is almost as good
         if not path.exists():
-            unborn.replace(path)
+            temporary.replace(path)
     finally:
-        unborn.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)

@@ -46,9 +46,8 @@ SHARED = "shared"
 RUNS = "runs"
 """Name of the note that stores the end times of the last two runs."""
 SESSION_GAP = 3_600.0  # seconds of inactivity after which a new session starts
-MAX_BARE_INSIGHTS = (
-    20  # maximum number of bare insights that a search skips to make room for other memories
-)
+# maximum number of bare insights that a search skips to make room for other memories
+MAX_BARE_INSIGHTS = 20
 # seconds that a search spends on embedding new memories; consolidation embeds the rest
 EMBEDDING_SECONDS = 3.0
 _TURN_ID = re.compile(r"(.*\d)\D+\d+", re.DOTALL)

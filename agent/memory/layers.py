@@ -174,9 +174,9 @@ def candidates(layers: Layers) -> dict[str, Any]:
     return js.ordered({**dict(sessions), **keep_newest(layers.memories, layers.limits.memories)})
 
 
-def keep_newest(entries: Mapping[str, Any], most: int) -> dict[str, Any]:
-    """Keep the last entries, in the order in which they were first written."""
-    return dict(list(js.ordered(entries).items())[-most:])
+def keep_newest(entries: Mapping[str, Any], limit: int) -> dict[str, Any]:
+    """Keep the last `limit` entries, in the order in which they were first written."""
+    return dict(list(js.ordered(entries).items())[-limit:])
 
 
 def _newest_sessions(sessions: Mapping[str, Any]) -> dict[str, Any]:

@@ -118,7 +118,10 @@ class Layers:
 
 @dataclass(frozen=True, slots=True)
 class Consolidated:
-    """The number of changes of each kind that a consolidation made."""
+    """The number of changes of each kind that a consolidation made.
+
+    `faded` counts deleted links, `merged` archived duplicates, and `retired` archived insights.
+    """
 
     linked: int = 0
     merged: int = 0

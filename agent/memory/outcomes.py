@@ -217,7 +217,7 @@ def uses(entries: Entries, memory: int) -> tuple[int, int]:
     return shown, served
 
 
-def recall(entries: Entries, question: str, shown: Iterable[str], most: int) -> tuple[Hit, ...]:
+def recall(entries: Entries, question: str, shown: Iterable[str], limit: int) -> tuple[Hit, ...]:
     """Find relevant memories, best first; `shown` lists keys that the run gets in another layer."""
     known = set(shown)
     hits = [
@@ -227,7 +227,7 @@ def recall(entries: Entries, question: str, shown: Iterable[str], most: int) -> 
         and hit.score >= MIN_SCORE * kinds.WEIGHTS.get(hit.kind, kinds.OTHER_WEIGHT)
         and (hit.shared or hit.kind not in kinds.NAMED or hit.key not in known)
     ]
-    return tuple(drop_duplicates(hits)[:most])
+    return tuple(drop_duplicates(hits)[:limit])
 
 
 def drop_duplicates(hits: Sequence[Hit]) -> list[Hit]:

@@ -44,7 +44,6 @@ _WORDS = {
         "chose configured decided disabled enabled migrated replaced switched upgraded".split()
     ),
 }
-"""The hash that precedes the first entry."""
 
 
 @dataclass(frozen=True, slots=True)

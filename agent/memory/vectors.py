@@ -256,10 +256,8 @@ def _number(code: bytes) -> int:
     return int.from_bytes(code)
 
 
-MIN_PGVECTOR = (
-    0,
-    8,
-)  # the first version that continues scanning if a namespace is a small part of the index
+# the first version that continues scanning if a namespace is a small part of the index
+MIN_PGVECTOR = (0, 8)
 # maximum number of dimensions; longer vectors are compared one by one
 MAX_INDEXED_DIMENSIONS = 2_000
 _CREATE_SQL = """

@@ -8,11 +8,14 @@ import signal
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from filelock import FileLock
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.channels.answer_text import plain_text, split_answer, split_text
-from agent.channels.channel_runner import channel_senders
+from agent.channels.channel_runner import channel_senders, run_channels
+from agent.channels.dialogue import Dialogue
+from agent.errors import UsageError
 from agent.jsvalues import length
 from agent.notify.notice import Attachment, Notice
 from agent.notify.targets import notify
@@ -123,6 +126,21 @@ async def test_user_answers_model_question_and_stop_ends_run(desk, script) -> No
     assert api.texts()[0] == "Which pump?"
     assert "Searched: pump Skarholm" in api.texts()[1]
     assert "Stopped." in api.texts()[3:]
+
+
+async def test_channel_that_another_process_runs_is_reported(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("RESEARCH_CONFIG", str(tmp_path / "config.toml"))
+    options = Options(data_dir=tmp_path, channels={"telegram": {"allow": ["1"]}})
+    said: list[str] = []
+    (tmp_path / "channels").mkdir()
+    with (
+        FileLock(tmp_path / "channels" / "telegram.lock"),
+        pytest.raises(UsageError, match="already running telegram"),
+    ):
+        await run_channels(["telegram"], lambda: options, Dialogue, said.append)
+    assert said == [
+        "telegram: stopped: another process is already running telegram. Stop that process first."
+    ]
 
 
 async def test_notification_is_sent_to_channel_with_attachment(tmp_path, monkeypatch) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from agent.evidence import split_passages, verify_claim
 from agent.evidence.passages import nearest_quote
-from agent.evidence.verify import counts
+from agent.evidence.verify import verdict_counts
 from agent.types import Passage, Verdict, VerdictState
 
 PAGE = """# Grey Holm
@@ -161,7 +161,7 @@ def test_judge_quote_must_share_more_than_page_title_with_claim() -> None:
     passages = split_passages(page, 1)
 
     def bears(quote: str, claim: str = claim, times: int = 1) -> bool:
-        return counts(claim, Verdict(SUPPORTED, quote), passages * times, titles)
+        return verdict_counts(claim, Verdict(SUPPORTED, quote), passages * times, titles)
 
     assert bears("It was established in 1995.")
     assert not bears("Its pupils come from forty towns.")
@@ -177,9 +177,9 @@ def test_quote_with_converted_unit_counts() -> None:
     for quote, expected in (("400 ml, warm to the touch", True), ("12 g salt", False)):
         judged = Verdict(VerdictState.SUPPORTED, quote, quotes=(quote,))
         claim = "The dough takes 0.4 litres of water."
-        assert counts(claim, judged, split_passages(page, 1)) is expected
+        assert verdict_counts(claim, judged, split_passages(page, 1)) is expected
     salt = Verdict(VerdictState.SUPPORTED, "12 g salt", quotes=("12 g salt",))
-    assert not counts("The dough rests for six minutes.", salt, split_passages(page, 1))
+    assert not verdict_counts("The dough rests for six minutes.", salt, split_passages(page, 1))
 
 
 def judged_supported(quote: str):

@@ -211,7 +211,7 @@ def test_archive_with_invalid_central_directory_is_damaged(packed):
 def test_archive_larger_than_limit_is_not_unpacked(packed):
     with (
         pytest.raises(ArchiveDamaged, match="larger"),
-        run_archive.unpack(packed, most_bytes=1_000),
+        run_archive.unpack(packed, max_bytes=1_000),
     ):
         pass
 

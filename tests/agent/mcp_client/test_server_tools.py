@@ -53,7 +53,7 @@ async def test_crashing_server_is_reported_and_disabled_after_three_crashes(
         model=script(burn, burn, burn, CALL, "NOT_FOUND nothing works."), mcp_servers=shop.write()
     )
     told = [row["data"].get("error", "") for row in results(report)]
-    assert all("shop was lost while running burn" in said for said in told[:3])
+    assert all("connection to shop was lost while running burn" in said for said in told[:3])
     assert "out of paper" in results(report)[0]["hint"]
     assert "can be called again in" in told[3]
     assert shop.starts == 3
