@@ -166,7 +166,7 @@ class Channel(ABC):
         """Show a typing indicator, if the service has one."""
 
     def read(self, parse: Callable[[Any], Inbound | None], data: Any) -> Inbound | None:
-        """Parse a message; an unknown format is skipped and reported to the operator."""
+        """Parse a message; returns None for an unknown format, and reports it to the operator."""
         try:
             return parse(data)
         except MALFORMED as error:

@@ -421,9 +421,9 @@ def _note_if_paused(jobs: Jobs) -> bool:
     return bool(reason)
 
 
-def _note_if_no_worker(jobs: Jobs, does: str) -> None:
+def _note_if_no_worker(jobs: Jobs, purpose: str) -> None:
     if not jobs.workers():
-        note("No worker is running:", f"`research worker` {does}.")
+        note("No worker is running:", f"`research worker` {purpose}.")
 
 
 def _format_job(job: Job) -> str:

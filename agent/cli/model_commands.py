@@ -135,7 +135,7 @@ def pull_with_progress(weights: Weights, data: Path, policy: EgressPolicy) -> Pa
 
 def ask_first_choice(data: Path, choose: Callable[[str], str]) -> str:
     """On the first run, ask which model should answer, save the choice, and return its name."""
-    from agent.cli.settings_commands import keep_key, save_setting  # noqa: PLC0415 - needed only on the first run
+    from agent.cli.settings_commands import prompt_for_key, save_setting  # noqa: PLC0415 - needed only on the first run
 
     small = KNOWN_MODELS[0]
     found = ollama_models(os.environ)
@@ -157,7 +157,7 @@ def ask_first_choice(data: Path, choose: Callable[[str], str]) -> str:
             name = choose(
                 f"Which provider is the key for? {', '.join(prefixes)} [{prefixes[0]}]"
             ).strip()
-            keep_key(name or prefixes[0])
+            prompt_for_key(name or prefixes[0])
             return default_model(os.environ) or EXTRACTIVE
         case "ollama":
             model = f"ollama/{found[0]}"

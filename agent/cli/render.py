@@ -67,7 +67,7 @@ def print_report(report: Report, limit: str | None = None) -> None:
     ]
     weak = [f"  ~ {one.text} ({one.reason})" for one in report.sentences if one.weak]
     withheld = [f"  – {line.withheld}" for line in report.searches if line.withheld]
-    closest = [_close_passage(one) for one in report.closest]
+    closest = [_closest_passage(one) for one in report.closest]
     files = files_note(report.searches)
     blocks = [
         head,
@@ -141,7 +141,7 @@ def _values_table(report: Report) -> str:
     return "\n".join([*table, *(f"  ? {note}" for note in report.data_notes)])
 
 
-def _close_passage(passage: ClosePassage) -> str:
+def _closest_passage(passage: ClosePassage) -> str:
     place = f"  [{passage.source}] {report_view.closest_place(passage)}"
     return f"{place}\n    “{' '.join(passage.text.split())}”"
 

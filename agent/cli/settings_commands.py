@@ -198,10 +198,10 @@ def _key_variable(name: str) -> str:
 @click.argument("name")
 def set_key(name: str) -> None:
     """Store the key for NAME (openai, … or a variable), entered at a hidden prompt or piped in."""
-    print(f"stored {keep_key(name)}")
+    print(f"stored {prompt_for_key(name)}")
 
 
-def keep_key(name: str) -> str:
+def prompt_for_key(name: str) -> str:
     """Prompt for a provider's key, store it, and return its variable and location."""
     variable = _key_variable(name)
     value = NonBlank("a key").convert(_read_hidden(variable), None, None).strip()

@@ -105,7 +105,7 @@ def task_tools(settings: Options) -> Sequence[Tool]:
 
 
 def check_task_targets(settings: Options) -> None:
-    """Raise `UsageError` if a task's notification target or the database driver is missing."""
+    """Raise `UsageError` for an invalid notification target or a missing database driver."""
     with requires_extra("jobs"):
         from agent.jobs.job_notices import check_targets  # noqa: PLC0415 - as above
     check_targets(settings.allow_tasks)

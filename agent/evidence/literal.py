@@ -309,8 +309,8 @@ def _restates_row(
 def _check_question_answer(question: str, answer: str, index: StatementIndex) -> Verdict | None:
     """Look for an answer in the statements that best match its question.
 
-    The statement must be about the question's subject: the names in the question must appear in it,
-    in the statement before it, in the headings or in the page's title.
+    The statement must be about the question's subject: the names in the question must appear in the
+    statement, in the one before it, in the headings or in the page's title.
     """
     answer_keys = token_keys(answer)
     if set(answer_keys) <= set(token_keys(question)):

@@ -119,17 +119,17 @@ class _ValueContext:
 
     @property
     def name(self) -> str:
-        """The names on its path as words: `ships length m`."""
+        """The names on the value's path as words: `ships length m`."""
         return " ".join(self.names)
 
     @property
     def unit(self) -> Unit | None:
-        """The unit of its field."""
+        """The unit of the value's field."""
         return field_unit(self.names[-1] if self.names else "", self.description)
 
     @property
     def stems(self) -> frozenset[str]:
-        """The word stems of its field's name, without the unit."""
+        """The word stems in the name of the value's field, without the unit."""
         return _stems(self.names[-1] if self.names else "")
 
     @property

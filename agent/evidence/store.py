@@ -242,7 +242,7 @@ class Evidence:
         return self._lookup.numbers.get(n)
 
     def by_url(self, url: str) -> Source | None:
-        """Return the latest source that was read from a URL, ignoring its fragment."""
+        """Return the latest source that was read from a URL, ignoring its fragment, or None."""
         return self._lookup.pages.get(normalize(url))
 
     def by_hash(self, url: str, sha256: str) -> Source | None:
@@ -251,11 +251,11 @@ class Evidence:
         return next((s for s in known if (s.url, s.sha256) == (url, sha256)), None)
 
     def result_for(self, url: str) -> Source | None:
-        """Return the latest search result for a URL."""
+        """Return the latest search result for a URL, or None."""
         return self._lookup.results.get(normalize(url))
 
     def page_for_result(self, result: Source) -> Source | None:
-        """Return the page behind a search result, if any loop has read it."""
+        """Return the page behind a search result, or None if no loop has read it."""
         url = normalize(result.url)
         return next((s for s in reversed(self.sources) if normalize(s.url) == url), None)
 

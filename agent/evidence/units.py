@@ -78,7 +78,7 @@ _NAME_PART_RE = re.compile(r"[A-Z]?[a-z]+[23]?|[A-Z]+[23]?|[€$£%]")
 
 
 def find_unit(name: str) -> Unit | None:
-    """Look up a unit by its name or symbol: `km`, `kilometres`, `m²`, `km/h`, `square miles`."""
+    """Look up a unit by name or symbol (`km`, `kilometres`, `m²`, `km/h`); None if unknown."""
     folded = name.casefold().replace("²", "2").replace("³", "3").replace("/", "per")
     key = re.sub(r"[\s.^]|(?<=\w)-", "", folded)
     for spelt in (key, key.removesuffix("s"), key.removesuffix("n")):
@@ -102,7 +102,7 @@ def unit_at(words: Sequence[str]) -> tuple[Unit | None, int]:
 
 
 def field_unit(name: str, description: str = "") -> Unit | None:
-    """Find the unit of a field: `length_km`, `lengthKm`, `Length in kilometres`."""
+    """Find the unit of a field: `length_km`, `lengthKm`, `Length in kilometres`, or None."""
     parts = _NAME_PART_RE.findall(name.replace("²", "2").replace("³", "3"))
     if len(parts) > 1:
         for last in ("".join(parts[-2:]), parts[-1]):  # `depth_square_km`, `speed_km_h`
@@ -114,7 +114,7 @@ def field_unit(name: str, description: str = "") -> Unit | None:
 
 
 def heading_unit(heading: str) -> Unit | None:
-    """Find the unit in a column's name or a description: `Length (km)`, `Length in km`."""
+    """Find the unit in a column name or description, as in `Length (km)`; None if there is none."""
     for inside in _PARENTHESES.findall(heading):
         if unit := find_unit(inside.removeprefix("in ")):
             return unit

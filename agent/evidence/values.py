@@ -117,7 +117,7 @@ class ValueIndex:
         )
 
     def has_figure(self, figure: Figure) -> bool:
-        """Look for a figure: exact, converted, close if approximate, a sum or a difference."""
+        """Return whether a figure occurs exactly, converted, roughly, or as a sum or difference."""
         if not self._values.isdisjoint(figure.possible_values) or self._has_converted(figure):
             return True
         for figures in self._figures:

@@ -5,14 +5,14 @@ the version of this schema, `seq` counts from 0, `at` is in UTC. `place` (`subta
 identifies the call that caused the event, regardless of when it finished. `hash` is the SHA-256 of
 the line without the hash and before escaping; `prev` is the hash of the previous line.
 
-Types: run.started · skills.given · memory.given · plan · plan.clarified · plan.approved ·
-sections · sections.kept · rerun.taken_over · model.request · model.reply ·
-model.failed · thought ·
-tool.intent · tool.call · call.repaired · tool.result · tool.outcome_unknown · page.open ·
-corpus.indexed · search.attempt · results.added · source.added · policy.refused ·
-policy.approved · query.withheld · guard.noticed · user.asked · user.answered · limit.reached ·
-judge · review · note · answer.draft · answer.verified · browser.missing · skill.proposed ·
-run.interrupted · run.crashed · run.finished · job.begun · job.done · run.settled.
+Types: run.started · tools.offered · skills.given · memory.given · context.read · plan ·
+plan.clarified · plan.approved · sections · sections.kept · rerun.taken_over · model.request ·
+model.reply · model.failed · thought · tool.intent · tool.call · call.repaired · tool.result ·
+tool.outcome_unknown · page.open · captcha · corpus.indexed · search.attempt · results.added ·
+source.added · mcp.changed · policy.refused · policy.approved · query.withheld · guard.noticed ·
+user.asked · user.answered · limit.reached · judge · review · challenge · primary · note ·
+answer.draft · answer.verified · browser.missing · skill.proposed · run.interrupted ·
+run.crashed · run.finished · job.begun · job.done · run.settled.
 
 A `model.delta` is a piece of a reply; with `anew`, the reply starts again from the beginning. It is
 only sent to listeners; `model.reply` contains the complete text.

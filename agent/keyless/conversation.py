@@ -45,7 +45,7 @@ class Conversation:
 
     @property
     def page(self) -> Observation | None:
-        """The page that the user is viewing."""
+        """The page that the user is viewing, or None."""
         return next((o for o in self.attached if o.tool == "PAGE_CONTEXT"), None)
 
     def parameter_values(self, tool: str, key: str) -> list[str]:

@@ -124,8 +124,8 @@ def _is_dense(research: Research) -> bool:
 def _quote_best(ranking: Ranking) -> str:
     """Quote the best sentence, and a second one if the best one may not be enough.
 
-    If the best sentence depends on one from another page, the second sentence is that one.
-    Otherwise, it is a runner-up in the same passage that is nearly as good.
+    The second sentence is the one from another page on which the best sentence depends, or else a
+    runner-up in the same passage that is nearly as good.
     """
     best, *others = (x for x in ranking.scored if x.candidate.is_quotable)
     quoted = [best.candidate]

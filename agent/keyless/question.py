@@ -94,7 +94,8 @@ _COMPARATIVES = frozenset(
     taller longer higher more most""".split()
 )
 _NO_STEMS: frozenset[str] = frozenset()
-_MAX_NOUN_WORDS, _MAX_NOUN_DISTANCE = 3, 6  # words in it, and searched for it
+_MAX_NOUN_WORDS, _MAX_NOUN_DISTANCE = 3, 6
+"""Maximum number of words in a noun phrase, and of words in which it is looked for."""
 _QUOTED = re.compile(r"""["“„«]([^"“”„«»]{1,80})["”“»]""")
 
 
@@ -357,7 +358,7 @@ def _split_conjoined(text: str) -> list[str]:
     for n in range(2, len(tokens) - 2):
         following = tokens[n + 1].casefold()
         after_comma = tokens[n - 1].endswith(",") and following in _AUXILIARY
-        asks = following in _QUESTION_WORDS - {"whose"}  # which usually continues with a clause
+        asks = following in _QUESTION_WORDS - {"whose"}  # "and whose" usually continues a clause
         if tokens[n].casefold() == "and" and (asks or after_comma):
             cuts.append(n)
     return [" ".join(tokens[a:b]).removeprefix("and ") for a, b in pairwise([*cuts, len(tokens)])]

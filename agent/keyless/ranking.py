@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 MAX_WORDS = 120
 """Maximum words in a sentence that can be quoted; with 60, 7 of 260 single questions were lost."""
 NEARBY_WEIGHT = 0.5
-"""Weight of a question word that is near a sentence, or in it in another form."""
+"""Weight of a question word that is near a sentence, or that the sentence has in another form."""
 CONTEXT_WEIGHT, SENTENCE_WEIGHT, KIND_WEIGHT, FOCUS_WEIGHT = 7.5, 3.5, 2.0, 1.25
 """Weights of the four features. `bench/keyless_weights.py` fits them on one closed web and tests
 them on the other: the optimum is flat (.545 to .552 of 286, .555 to .573 of 110). BM25, proximity,
@@ -117,7 +117,7 @@ class Candidate:
 
     @property
     def stated_stems(self) -> frozenset[str]:
-        """The stems in it, in its headings and in its page's title."""
+        """The stems of the candidate, its headings and its page's title."""
         return self.stems | self.heading_stems | self.title
 
 
@@ -567,7 +567,7 @@ def requested_values(text: str, question: Question) -> frozenset[str]:
         case AnswerKind.NUMBER:
             return frozenset(w for w in words(text) if w not in known and _is_amount(w))
         case AnswerKind.PERSON | AnswerKind.PLACE:
-            # Every sentence begins with a capital letter, so that one does not mark a name.
+            # Every sentence begins with a capital letter, so the first one does not mark a name.
             names = find_names(text[:1].lower() + text[1:])
             return frozenset().union(*map(name_stems, names)) - set(question.terms)
         case _:

@@ -137,7 +137,7 @@ class Loop:
             return LoopResult(await self._wrap_up(reached.limit), reached.limit)
 
     async def step(self) -> str | None:
-        """Query the model once and process its reply; returns the final text if it answers.
+        """Query the model once and process its reply; returns the final text, or None to continue.
 
         Raises `LimitReached` if there are no steps left.
         """

@@ -67,7 +67,7 @@ async def follow_run(
     return report
 
 
-def _record_provenance(report: Report, kinds_read: set[Kind], into: Provenance) -> None:
+def _record_provenance(report: Report, kinds_read: set[Kind], provenance: Provenance) -> None:
     """Record the origin of an answer's words; anything that public pages support is public."""
     private = next(iter(sorted(kinds_read & PRIVATE_KINDS)), None)
     public = {s.n for s in report.sources if s.url.startswith("http")}
@@ -76,7 +76,7 @@ def _record_provenance(report: Report, kinds_read: set[Kind], into: Provenance) 
         supported = sentence.verdict.holds and cited and cited <= public
         # Pages in the user's browser cannot be distinguished from public ones by their URLs.
         is_public = supported and Kind.PAGE not in kinds_read
-        into.add(sentence.text, private if private and not is_public else Kind.WEB)
+        provenance.add(sentence.text, private if private and not is_public else Kind.WEB)
 
 
 def report_result(report: Report, **more: Any) -> CallToolResult:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 Ctx = Context[Any, Any]
 READ_ONLY: Final = ToolAnnotations(read_only_hint=True)
-MAX_CLAIMS: Final = 50  # per call
+MAX_CLAIMS: Final = 50  # maximum number of claims per call
 SEARCH_SETTINGS: Final = ("site", "since", "lang")
 """The settings that a client may give with a search."""
 RUN_SETTINGS: Final = ("depth", "report", *SEARCH_SETTINGS, "timeout")

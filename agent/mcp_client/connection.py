@@ -108,7 +108,7 @@ class Connection:
             cursor: str | None = None
             with self._as_tool_errors("listing its tools"):
                 async with asyncio.timeout(START_SECONDS):
-                    for _ in range(MAX_TOOLS):  # pages
+                    for _ in range(MAX_TOOLS):  # at most one page per tool
                         page = await client.list_tools(cursor=cursor)
                         rows = (tool.model_dump(mode="json", by_alias=True) for tool in page.tools)
                         found += (row for row in rows if len(str(row)) <= MAX_DEFINITION_CHARS)
@@ -205,7 +205,7 @@ class Connection:
 
     @contextmanager
     def _as_tool_errors(self, action: str) -> Iterator[None]:
-        """Convert any server failure to a `ToolError`, and count the failure.
+        """Convert server failures to `ToolError`; count timeouts and lost connections.
 
         `action` describes what the server was doing; it is empty while connecting.
         """
@@ -213,7 +213,7 @@ class Connection:
         try:
             yield
         except asyncio.CancelledError:
-            self._count_failure()  # the call's timeout
+            self._count_failure()  # the call timed out
             raise
         except (ValidationError, RuntimeError) as error:  # raised by the SDK for an invalid answer
             raise ToolError(f"{name} sent an invalid response: {shown_line(error)}") from error

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 INTERVAL_SECONDS = 6 * 3_600.0  # seconds between consolidations
 DEFAULT_SECONDS = 2.0  # default time limit
 MAX_MEMORIES = 500  # maximum number of memories processed per consolidation
-MAX_LINKS = 5  # maximum number of nearest memories that one may be linked to
+MAX_LINKS = 5  # maximum number of similar memories that a memory is linked to
 INSIGHT_DAYS = 90  # an insight that is not renewed within this time is archived
 # Thresholds for clusters, as in the reference engine.
 MIN_CLUSTER_SHARE = 0.4  # minimum share of the larger memory's words that both contain

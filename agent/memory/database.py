@@ -181,8 +181,8 @@ state = sa.Table(
     sa.Column("value", sa.Text, nullable=False),  # JSON
 )
 
-# The index of the memories' words, see `word_search`. FTS5 stores no content, since the terms are
-# in a column of the table. Postgres keeps its index in sync with the table.
+# The index of the memories' words, see `WordSearch` in `agent/memory/search.py`. FTS5 stores no
+# content, since the terms are in a column of the table. Postgres keeps its index in sync.
 _WORD_INDEX = {
     "sqlite": "CREATE VIRTUAL TABLE IF NOT EXISTS memory_index USING fts5("
     "terms, content='', columnsize=0, detail=none, tokenize='ascii')",

@@ -25,7 +25,7 @@ UNSEARCHED = frozenset({INTERNAL, PROFILE, SKILL, PROJECT, STATE})
 """Kinds that are not searched: a model is shown either all memories of these kinds or none."""
 
 FACT = "fact"
-"""A sentence that a run verified; `url` is its page."""
+"""A sentence that a run verified; its `url` is that of the supporting page."""
 OUTCOME = "outcome"
 """A question and the verified part of its answer."""
 ERROR = "error"
@@ -75,7 +75,7 @@ _CONTAINED = {
 }
 BASES = {name: frozenset({name, *contained}) for name, contained in _CONTAINED.items()}
 """Knowledge bases by role, under the reference engine's names: expertise, tools and environment,
-identity and constraints, sessions, events, methods. Each is a view of certain kinds in the one
+identity and constraints, sessions, events, methods. Each is a view of certain kinds in the same
 store, plus the memories that were added to it by name."""
 KNOWN = UNSEARCHED.union(*BASES.values())
 """All kinds that the engine writes or a knowledge base contains."""

@@ -216,7 +216,7 @@ class Memory:
         return [hit_of(row) for row in self.entries.all(*sorted(expand(kinds or ())), newest=limit)]
 
     def get(self, memory: int) -> Hit | None:
-        """Read a memory from this namespace, or from the shared one, by its id."""
+        """Read a memory of this namespace or the shared one by its id; None if there is none."""
         for row in self.entries.by_ids([memory]):
             return hit_of(row)
         shared = self.entries.other(SHARED)

@@ -83,7 +83,7 @@ def record_run(
         supporting = {n for sentence in verified for n in sentence.citations}
         read = [s for s in report.sources if s.n in supporting and s.via != "snippet"]
         drafts += [_source(entries, report, source) for source in read]
-        # Steps that opened a page not cited in the answer did not lead to it.
+        # Steps that opened a page not cited in the answer did not contribute to the answer.
         urls = [source.url for source in report.sources]
         useful = [s for s in steps if "://" not in s or any(url in s for url in urls)]
         if report.status == "answered" and len(useful) >= MIN_PLAYBOOK:

@@ -37,7 +37,7 @@ _SKILLS = "urchinSkills"
 _PROJECTS = "urchinProjects"
 _CONDENSED = "urchinCondensed"
 _CHAT = "urchinChatHistory"
-CHAT_TURNS = 200  # the reference engine keeps this many
+CHAT_TURNS = 200  # maximum number of exported turns, as in the reference engine
 _SHAPES: dict[str, type] = {
     _MEMORY: dict,
     _PROFILE: dict,

@@ -191,6 +191,12 @@ def test_archive_with_unexpected_files_is_not_unpacked(packed, name, tmp_path):
     assert not list(tmp_path.rglob("*evil"))
 
 
+def test_archive_of_two_runs_is_damaged(packed):
+    repack_archive(packed, lambda files: {**files, "another/report.json": b"{}"})
+    with pytest.raises(ArchiveDamaged, match="it contains 2 folders"), run_archive.unpack(packed):
+        pass
+
+
 def test_archive_without_journal_is_damaged(packed):
     def without_journal(files):
         return {name: body for name, body in files.items() if "journal" not in name}
