@@ -87,7 +87,7 @@ class Inbox(Notebook):
         return self._messages("state=?", WAITING)
 
     def take_held(self, message: Inbound) -> list[Inbound]:
-        """Return the sender's earlier messages in this question's thread, and mark them as done."""
+        """Return the sender's held messages in a question's thread, and mark them as done."""
         where = (message.sender, message.thread, HELD)
         held = self._messages("sender=? AND thread=? AND state=?", *where)
         for one in held:

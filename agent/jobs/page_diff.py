@@ -76,7 +76,7 @@ the form of the block above (prefixed with a tab) or their heading (prefixed wit
 
 
 def read_blocks(body: bytes, content_type: str, css: str = "", words: str = "") -> list[PageBlock]:
-    """Split a page into blocks, keeping those selected by `css`, or with `words` in or above them.
+    """Split a page into blocks; keep those that `css` selects, with `words` in text or heading.
 
     Raises `UsageError` for an invalid selector.
     """

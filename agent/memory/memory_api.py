@@ -236,17 +236,17 @@ class Memory:
             connection.execute(changed, {"trusted": True})
 
     def clear(self) -> int:
-        """Delete all memories, conversations and logs in this namespace; returns the count."""
+        """Delete everything in this namespace; returns the number of memories and conversations."""
         talks = sa.select(conversations.c.id).where(conversations.c.namespace == self.namespace)
         with self.store.write() as connection:
             connection.execute(turns.delete().where(turns.c.conversation.in_(talks)))
             for table in (state, seals, stamps):
                 connection.execute(table.delete().where(table.c.namespace == self.namespace))
             own = conversations.delete().where(conversations.c.namespace == self.namespace)
-            gone = connection.execute(own).rowcount
-        gone += self.entries.delete()
+            deleted = connection.execute(own).rowcount
+        deleted += self.entries.delete()
         self.store.purge()
-        return gone
+        return deleted
 
     def graph(self) -> Graph:
         """Return the memories with the most links, and the links between them."""
