@@ -173,7 +173,9 @@ def add(name: str, target: tuple[str, ...], data_dir: Path, **flags: Any) -> Non
     elif first.lower().startswith(("http://", "https://")):
         row = {"type": "sse" if flags["sse"] else "http", "url": first}
     else:
-        raise UsageError(f"not a server URL: {first!r}", hint="The URL must begin with https://.")
+        raise UsageError(
+            f"not a server URL: {first!r}", hint="The URL must begin with http:// or https://."
+        )
     row |= {"env": _pairs(flags["env"]), "headers": _pairs(flags["header"])}
     row |= {"timeout": flags["timeout"], "alwaysAllow": [*flags["always_allow"]]}
     row |= {"trustReadOnly": flags["trust_read_only"]}

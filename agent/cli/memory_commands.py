@@ -78,7 +78,7 @@ memory = memory_group("memory", "List, search, add and delete memories.")
 
 @memory.command(name="list")
 @_kinds_option
-@switch(("--all", "everything"), "Also list memories that runs added, by id.")
+@switch(("--all", "everything"), "Also list memories without a key, by id.")
 @number_option(100, "Maximum number of memories; older ones are left out.")
 @json_option
 @with_memory
@@ -88,7 +88,7 @@ def list_(
     """List memories that have a key; --all or --kind lists others."""
     if not kinds and not everything:
         rows = [{"key": key, "text": str(value)} for key, value in store.remembered().items()]
-        hint = "`--all` also lists memories that runs added."
+        hint = "`--all` also lists memories without a key."
         print_rows(
             rows[-number:],
             "{0[key]}: {0[text]}".format,

@@ -80,7 +80,7 @@ def test_tools_lists_every_tool_and_why_it_is_off(run, shop, tmp_path):
     ("command", "said"),
     [
         (("add", " ", "echo"), "a server needs a name"),
-        (("add", "z", "ftp://x/"), "The URL must begin with https://"),
+        (("add", "z", "ftp://x/"), "The URL must begin with http:// or https://"),
         (("config", "claude", "--no-such-flag"), "No such option"),
     ],
 )
