@@ -358,7 +358,7 @@ def confidence_facts(report: Report) -> list[str]:
         "confidence not rated" if value is None else f"confidence {value:.2f}",
         _ANSWERS[parts.answers] if parts.answers else "",
         f"{_share(parts.supported)} supported",
-        f"{weak} of {len(report.sentences)} by a {SEARCH_RESULT_ONLY}" if weak else "",
+        f"{weak} of {len(report.sentences)} supported only by a search result" if weak else "",
         _origins(parts),
     ]
     if parts.agreement < 1:
@@ -470,7 +470,7 @@ def recheck_lines(row: RecheckedSentence) -> list[str]:
 def _recheck_place(row: RecheckedSentence) -> str:
     number = f"[{row.source}] " if row.source else ""
     if row.state == "moved" and "://" in row.now:
-        return f"{number}{row.now}, before at {row.url}"
+        return f"{number}{row.now}, previously at {row.url}"
     return f"{number}{row.url}"
 
 

@@ -108,7 +108,7 @@ def _unpack(packed: zipfile.ZipFile, target: Path, max_bytes: int) -> RunFolder:
                     out.write(chunk)
         except (zipfile.BadZipFile, zlib.error, EOFError) as error:
             name = entry.filename.partition("/")[2]
-            raise ArchiveDamaged(f"{name} in it is damaged: {error}") from error
+            raise ArchiveDamaged(f"the file {name} is damaged: {error}") from error
     return RunFolder(target)
 
 

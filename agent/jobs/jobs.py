@@ -170,7 +170,7 @@ class Jobs:
                 continue
             record = RunRecord.read(Runs(self.data_dir).find(name))
             if not record.end:
-                hint = "Finish it with `research resume`, or queue its question and name that job."
+                hint = "Finish it with `research resume`, or queue its question and use that job."
                 raise UsageError(f"{record.folder.id} is not finished", hint=hint)
             runs.append(record)
         return {
@@ -213,7 +213,7 @@ class Jobs:
         ids = {job_id_of(row.workflow_id) for row in rows}
         if len(ids) == 1 and (job := self.find(ids.pop())) is not None:
             return job
-        hint = "Give a longer part of the id." if ids else "`research queue list` shows the jobs."
+        hint = "Use more characters of the id." if ids else "`research queue list` shows the jobs."
         raise NoSuchJob(f"{'several jobs begin with' if ids else 'no job'} {name}", hint=hint)
 
     def _rows(self, prefix: str = "", **filters: Any) -> Sequence[WorkflowStatus]:

@@ -147,7 +147,7 @@ class Monitors:
         """
         kind = kind or ("page" if is_web_url(target.strip()) else "answer")
         if kind == "answer" and target.isascii() and len(target.split()) < 2:
-            hint = "Use a URL that begins with https://, or a question of more than one word."
+            hint = "Use an http:// or https:// URL, or a question of more than one word."
             raise UsageError(f"{target!r} is neither a URL nor a question", hint=hint)
         fields = {field: settings.pop(field) for field in Monitor.model_fields.keys() & settings}
         monitor = Monitor(

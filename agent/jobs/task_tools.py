@@ -114,7 +114,9 @@ def task_tools(options: Options, open_jobs: Callable[[], Jobs]) -> list[Tool]:
             sends=sends_nothing,
             activity="listing tasks",
         )(tasks.list),
-        lasting("STOP", "ends one of them.", activity="ending a task")(tasks.stop),
+        lasting("STOP", "ends a task, reminder, timer or monitor.", activity="ending a task")(
+            tasks.stop
+        ),
     ]
 
 

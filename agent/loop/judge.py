@@ -74,7 +74,7 @@ _JOINING_WORDS = frozenset({"and", "but", "or", "then", "with", "und", "from", "
 
 _STATES_BY_WORD = {
     "supported": (VerdictState.SUPPORTED, "the passages say this in other words"),
-    "done": (VerdictState.DONE, "the page shows it after the step that did it"),
+    "done": (VerdictState.DONE, "the page shows the result after the step"),
     "attempted": (VerdictState.ATTEMPTED, "nothing shows that it took effect"),
     "contradicted": (VerdictState.CONTRADICTED, "the passages say otherwise"),
     "in part": (VerdictState.UNDECIDED, "the passages support only part of this"),

@@ -170,7 +170,7 @@ async def test_archive_keeps_results_as_page_metadata(weak, folder_of, tmp_path)
         ("a.md", "the page itself was not read"),
         ("a.html", '<small class="weak">search result only</small>'),
         ("a.html", "the page itself was not read"),
-        ("a.html", "1 of 1 by a search result only"),
+        ("a.html", "1 of 1 supported only by a search result"),
         ("a.json", '"weak": true'),
         ("a.bib", "the page itself was not read"),
         ("a.ris", "the page itself was not read"),
