@@ -8,9 +8,8 @@ from urllib.request import urlopen
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import async_playwright
 
-from tests.users_chrome import reset_users_chrome
+from tests.users_chrome import driven_chrome
 
 SELECT = """() => {
   const range = document.createRange();
@@ -27,14 +26,12 @@ def chrome(chrome_in_use):
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def three_tabs(chrome, site):
+async def three_tabs(chrome, site, playwright):
     """Three tabs: one in front with text selected, one beside it, one with a dialog open.
 
     They stay unchanged between tests, as each test asserts.
     """
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.connect_over_cdp(chrome, no_defaults=True)
-        context = browser.contexts[0]
+    async with driven_chrome(playwright, chrome) as context:
         dialogs = []
         context.on("dialog", lambda dialog: dialogs.append(dialog))  # noqa: PLW0108 - Playwright marks plain functions, a builtin takes no mark
         front = context.pages[0]
@@ -50,7 +47,6 @@ async def three_tabs(chrome, site):
         yield chrome
         assert [dialog.message for dialog in dialogs] == ["still here"]
         await dialogs[0].dismiss()
-        await reset_users_chrome(context)
 
 
 def tabs_of(chrome):
@@ -64,10 +60,9 @@ async def test_empty_front_tab_is_not_a_page_or_failure(ask, script, chrome):
     assert report.status == "not_found"
 
 
-async def test_unresponsive_tab_is_reported_and_retried(ask, script, chrome, site):
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.connect_over_cdp(chrome, no_defaults=True)
-        context, dismissed = browser.contexts[0], []
+async def test_unresponsive_tab_is_reported_and_retried(ask, script, chrome, site, playwright):
+    async with driven_chrome(playwright, chrome) as context:
+        dismissed = []
         front = context.pages[0]
         await front.goto(f"{site.url}/hesk-light")
         async with context.expect_event("dialog") as opened:
@@ -85,7 +80,6 @@ async def test_unresponsive_tab_is_reported_and_retried(ask, script, chrome, sit
             "It was first lit on 1 November 1829. [S1]",
         )
         report = await ask("When was it lit?", model=model, cdp=chrome, on_event=answered)
-        await front.goto("about:blank")
     assert report.status == "answered", report.error
     assert report.sources[0].url.endswith("/hesk-light")
 

@@ -5,11 +5,10 @@
 from __future__ import annotations
 
 import pytest
-from playwright.async_api import async_playwright
 
 from browser.read.reader import read_rendered
 from browser.session.session import Browser
-from tests.users_chrome import reset_users_chrome
+from tests.users_chrome import driven_chrome
 
 ITEM = "https://news.ycombinator.com/item?id=7"
 STORY = """<title>Boats | Hacker News</title><table class=fatitem><tr class=athing id=7><td class=title><span class=titleline>
@@ -23,17 +22,15 @@ WATCH = "https://www.youtube.com/watch?v=v1"
 
 
 @pytest.fixture
-async def front(chrome_in_use):
+async def front(chrome_in_use, playwright):
     """A user's Chrome; returns its address and front tab, whose sites are served by the test."""
     address = chrome_in_use.cdp_url
-    async with async_playwright() as playwright:
-        connected = await playwright.chromium.connect_over_cdp(address, no_defaults=True)
-        tab = connected.contexts[0].pages[0]
+    async with driven_chrome(playwright, address) as context:
+        tab = context.pages[0]
         for url, page in ((ITEM, STORY), (WATCH, STATE)):
             await tab.route(url, answering(page))
         await tab.bring_to_front()
         yield address, tab
-        await reset_users_chrome(connected.contexts[0])
 
 
 def answering(page):

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from playwright.async_api import async_playwright
 
 from tests.browser.page.pages import Pages, serve_pages
-from tests.users_chrome import reset_users_chrome
+from tests.users_chrome import driven_chrome
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
+
+    from playwright.async_api import Playwright
 
     from browser.session.chrome import StartedChrome
 
@@ -32,14 +33,14 @@ def pages() -> Iterator[Pages]:
 
 
 @pytest.fixture
-async def chrome(chrome_in_use: StartedChrome, pages: Pages) -> AsyncIterator[str]:
+async def chrome(
+    chrome_in_use: StartedChrome, pages: Pages, playwright: Playwright
+) -> AsyncIterator[str]:
     """A Chrome that is already open, with a page in front."""
     address = chrome_in_use.cdp_url
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.connect_over_cdp(address, no_defaults=True)
-        await browser.contexts[0].pages[0].goto(f"{pages.base}/before")
+    async with driven_chrome(playwright, address) as context:
+        await context.pages[0].goto(f"{pages.base}/before")
         yield address
-        await reset_users_chrome(browser.contexts[0])
 
 
 async def test_user_solves_captcha_and_run_continues(ask, script, events, chrome, pages):

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import async_playwright
 
 from browser.errors import ActionError
 from browser.page import devtools
 from browser.session.session import Browser
 from tests.browser.page.pages import Pages, serve_pages
-from tests.users_chrome import reset_users_chrome
+from tests.users_chrome import driven_chrome
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -169,14 +168,10 @@ async def attached(chrome_in_use) -> AsyncIterator[Browser]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def users(chrome_in_use) -> AsyncIterator[Page]:
+async def users(chrome_in_use, playwright) -> AsyncIterator[Page]:
     """The user's own tab, as driven by another program."""
-    async with async_playwright() as playwright:
-        connected = await playwright.chromium.connect_over_cdp(
-            chrome_in_use.cdp_url, no_defaults=True
-        )
-        yield connected.contexts[0].pages[0]
-        await reset_users_chrome(connected.contexts[0])
+    async with driven_chrome(playwright, chrome_in_use.cdp_url) as context:
+        yield context.pages[0]
 
 
 @asynccontextmanager

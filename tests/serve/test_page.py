@@ -7,7 +7,7 @@ import re
 
 import pytest
 from axe_playwright_python.async_playwright import Axe
-from playwright.async_api import async_playwright, expect
+from playwright.async_api import expect
 
 from agent.jobs.job import JobSpec
 from agent.jobs.jobs import Jobs
@@ -15,7 +15,7 @@ from agent.jobs.monitor_checks import check_monitor
 from tests.conftest import COMMAND
 from tests.loopback import Handler, serving
 from tests.serve.conftest import QUESTION, TOKEN
-from tests.users_chrome import reset_users_chrome
+from tests.users_chrome import driven_chrome
 
 PATIENCE = 120_000
 """Milliseconds until something counts as missing; nothing here takes long."""
@@ -250,7 +250,7 @@ say.textContent = 'The lamp room opens at nine.'"><p>Please complete the captcha
 
 
 @pytest.fixture
-async def attached(start, home, chrome_in_use):
+async def attached(start, home, chrome_in_use, playwright):
     """A server whose source is the front tab, with a harbour page to visit: `(server, site)`."""
     script = home / "attached.jsonl"
     with serving(Harbour, HarbourSite) as harbour:
@@ -259,14 +259,12 @@ async def attached(start, home, chrome_in_use):
         said = [f"<<TOOL:OPEN:{harbour.url}/wall>>", find, click, find, click]
         said.append("The lamp room opens at nine. [S1]")
         script.write_text("".join(json.dumps(reply) + "\n" for reply in said))
-        async with async_playwright() as playwright:
-            chrome = chrome_in_use.cdp_url
-            browser = await playwright.chromium.connect_over_cdp(chrome, no_defaults=True)
-            await browser.contexts[0].pages[0].goto(f"{harbour.url}/")
+        chrome = chrome_in_use.cdp_url
+        async with driven_chrome(playwright, chrome) as context:
+            await context.pages[0].goto(f"{harbour.url}/")
             flags = ("--model", f"scripted:{script}", "--cdp", chrome)
             host = harbour.url.removeprefix("http://")
             yield start(*flags, "--allow-private", host, data="attached")[0], harbour
-            await reset_users_chrome(browser.contexts[0])
 
 
 async def test_attached_tab_captcha_is_solved_manually_and_actions_are_approved(attached, entered):

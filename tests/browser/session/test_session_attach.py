@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx2
 import pytest
-from playwright.async_api import async_playwright
 
 from browser.errors import AttachFailed, LaunchFailed, Refused
 from browser.net.egress import Egress, EgressPolicy
 from browser.read.reader import read_rendered
 from browser.session.session import Browser
 from tests.browser.page.pages import ref
-from tests.users_chrome import users_chrome
+from tests.users_chrome import driven_chrome, users_chrome
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
-    from playwright.async_api import Page
+    from playwright.async_api import Page, Playwright
 
     from browser.session.chrome import StartedChrome
 
@@ -40,20 +39,23 @@ FRONT = "<title>Front</title><p>Alpha <b id=b>selected words</b> omega</p>"
 STATE = "() => [document.visibilityState, document.hasFocus(), innerWidth, navigator.userAgent]"
 
 
-@asynccontextmanager
-async def user_with_tabs(chrome: StartedChrome, *texts: str) -> AsyncIterator[list[Page]]:
-    """A user with one tab per text, the first in front."""
-    async with async_playwright() as playwright:
-        connected = await playwright.chromium.connect_over_cdp(chrome.cdp_url, no_defaults=True)
-        context = connected.contexts[0]
-        tabs = [context.pages[0], *[await context.new_page() for _ in texts[1:]]]
-        for tab, text in zip(tabs, texts, strict=True):
-            tab.on("dialog", lambda _: None)
-            await tab.goto(f"data:text/html,{text}")
-        await tabs[0].bring_to_front()
-        yield tabs
-        for tab in context.pages[1:]:
-            await tab.close()
+@pytest.fixture
+def user_with_tabs(
+    chrome: StartedChrome, playwright: Playwright
+) -> Callable[..., AbstractAsyncContextManager[list[Page]]]:
+    """Open one tab per text for the user, the first in front."""
+
+    @asynccontextmanager
+    async def opened(*texts: str) -> AsyncIterator[list[Page]]:
+        async with driven_chrome(playwright, chrome.cdp_url) as context:
+            tabs = [context.pages[0], *[await context.new_page() for _ in texts[1:]]]
+            for tab, text in zip(tabs, texts, strict=True):
+                tab.on("dialog", lambda _: None)
+                await tab.goto(f"data:text/html,{text}")
+            await tabs[0].bring_to_front()
+            yield tabs
+
+    return opened
 
 
 @asynccontextmanager
@@ -82,10 +84,8 @@ async def open_alert_in(tab: Page) -> None:
         await tab.evaluate("setTimeout(() => alert('mine'), 0)")
 
 
-async def test_visible_tab_provides_context_and_selection(chrome):
-    async with user_with_tabs(
-        chrome, FRONT, "<title>Second</title>", "<title>Third</title>"
-    ) as tabs:
+async def test_visible_tab_provides_context_and_selection(user_with_tabs, chrome):
+    async with user_with_tabs(FRONT, "<title>Second</title>", "<title>Third</title>") as tabs:
         await tabs[0].evaluate("getSelection().selectAllChildren(b)")
         await open_alert_in(tabs[1])
         async with Browser.attach(chrome.cdp_url) as browser:
@@ -100,14 +100,14 @@ async def test_visible_tab_provides_context_and_selection(chrome):
     assert {tab.title for tab in listed} == {"Front", "Second", "Third"}
 
 
-async def test_context_includes_shadow_root_text(chrome):
+async def test_context_includes_shadow_root_text(user_with_tabs, chrome):
     roots = "".join(
         f"<x-{mode}><template shadowrootmode={mode}><p>{mode}</p><style>p{{}}</style></template>"
         f"</x-{mode}>"
         for mode in ("open", "closed")
     )
     front = f"<title>Front</title><p>light</p>{roots}"
-    async with user_with_tabs(chrome, front), Browser.attach(chrome.cdp_url) as browser:
+    async with user_with_tabs(front), Browser.attach(chrome.cdp_url) as browser:
         context, _ = await browser.visible_page()
     assert [line for line in context.visible_text.splitlines() if line] == [
         "light",
@@ -116,11 +116,9 @@ async def test_context_includes_shadow_root_text(chrome):
     ]
 
 
-async def test_attach_leaves_user_dialogs_and_tabs_unchanged(chrome, pages):
+async def test_attach_leaves_user_dialogs_and_tabs_unchanged(user_with_tabs, chrome, pages):
     path = pages.put("<button onclick=\"this.textContent='pressed'\">Press</button>")
-    async with user_with_tabs(
-        chrome, FRONT, "<title>Second</title>", "<title>Third</title>"
-    ) as tabs:
+    async with user_with_tabs(FRONT, "<title>Second</title>", "<title>Third</title>") as tabs:
         await open_alert_in(tabs[1])
         before = [await tab.evaluate(STATE) for tab in (tabs[0], tabs[2])]
         async with Browser.attach(chrome.cdp_url) as browser:
@@ -137,9 +135,9 @@ async def test_attach_leaves_user_dialogs_and_tabs_unchanged(chrome, pages):
         assert (await http.get(f"{chrome.cdp_url}/json/version")).status_code == 200
 
 
-async def test_attach_does_not_interrupt_user_download(chrome, pages, tmp_path):
+async def test_attach_does_not_interrupt_user_download(user_with_tabs, chrome, pages, tmp_path):
     text = "kelp " * 1_000
-    async with user_with_tabs(chrome, FRONT) as tabs, trickle(text) as (url, finish):
+    async with user_with_tabs(FRONT) as tabs, trickle(text) as (url, finish):
         session = await tabs[0].context.browser.new_browser_cdp_session()
         kept = {"behavior": "allow", "downloadPath": str(tmp_path), "eventsEnabled": True}
         await session.send("Browser.setDownloadBehavior", kept)
@@ -156,10 +154,12 @@ async def test_attach_does_not_interrupt_user_download(chrome, pages, tmp_path):
     assert (tmp_path / "log.bin").read_text() == text
 
 
-async def test_data_url_download_is_read_from_its_link(chrome, pages, tmp_path, monkeypatch):
+async def test_data_url_download_is_read_from_its_link(
+    user_with_tabs, chrome, pages, tmp_path, monkeypatch
+):
     monkeypatch.setattr("browser.page.tab.FIRST_BYTE_SECONDS", 0.1)
     page = pages.put("<a download=a.txt href='data:text/plain,kelp'>Export</a>")
-    async with user_with_tabs(chrome, FRONT) as tabs, Browser.attach(chrome.cdp_url) as browser:
+    async with user_with_tabs(FRONT) as tabs, Browser.attach(chrome.cdp_url) as browser:
         session = await tabs[0].context.browser.new_browser_cdp_session()
         folder = {"behavior": "allow", "downloadPath": str(tmp_path)}
         await session.send("Browser.setDownloadBehavior", folder)
@@ -169,10 +169,10 @@ async def test_data_url_download_is_read_from_its_link(chrome, pages, tmp_path, 
         file.path.unlink()
 
 
-async def test_tab_opened_by_our_tab_closes_with_the_session(chrome, pages):
+async def test_tab_opened_by_our_tab_closes_with_the_session(user_with_tabs, chrome, pages):
     target = pages.put("<h1>Opened</h1>")
     opener = pages.put(f"<a href='{target}' target=_blank>open</a>")
-    async with user_with_tabs(chrome, FRONT) as tabs:
+    async with user_with_tabs(FRONT) as tabs:
         async with Browser.attach(chrome.cdp_url) as browser:
             tab = await browser.open(pages.base + opener)
             outcome = await tab.click(ref(await tab.snapshot(), "link open"))
@@ -183,8 +183,8 @@ async def test_tab_opened_by_our_tab_closes_with_the_session(chrome, pages):
         assert await tabs[0].title() == "Front"
 
 
-async def test_tabs_opened_and_closed_by_user_are_tracked(chrome):
-    async with user_with_tabs(chrome, FRONT) as tabs, Browser.attach(chrome.cdp_url) as browser:
+async def test_tabs_opened_and_closed_by_user_are_tracked(user_with_tabs, chrome):
+    async with user_with_tabs(FRONT) as tabs, Browser.attach(chrome.cdp_url) as browser:
         extra = await tabs[0].context.new_page()
         await extra.goto("data:text/html,<title>Extra</title>")
         assert "Extra" in {tab.title for tab in await browser.tabs()}
@@ -257,10 +257,10 @@ async def follow_link_on(browser: Browser, url: str) -> None:
     await tab.click(ref(await tab.snapshot(), "link on"))
 
 
-async def test_pdf_page_or_frame_is_named_and_read(chrome, pages):
+async def test_pdf_page_or_frame_is_named_and_read(user_with_tabs, chrome, pages):
     pages.put(PDF, "/report.pdf", content_type="application/pdf")
     address = pages.base + pages.put("<a href=/report.pdf>Report</a><iframe src=/report.pdf>")
-    async with user_with_tabs(chrome, FRONT), Browser.attach(chrome.cdp_url) as browser:
+    async with user_with_tabs(FRONT), Browser.attach(chrome.cdp_url) as browser:
         tab = await browser.open(address)
         await tab.wait_for(f"(a PDF: READ {pages.base}/report.pdf)")
         outcome = await tab.click(ref(await tab.snapshot(), "link Report"))
