@@ -19,7 +19,7 @@ from tests.crash.kills import KillableTask, KilledRunResult, KillPoint
 from tests.crash.orders import serve_order_site
 from tests.crash.speaker import speaking
 from tests.crash.tasks import Task, ordering, planned, reading
-from tests.forked import Commands
+from tests.forked import CommandServer
 
 RUNS, SEED = 100, 17
 TARGETS_MISSED = 8
@@ -31,7 +31,7 @@ class Kinds:
     def __init__(self, stack: ExitStack) -> None:
         self.site = stack.enter_context(serve())
         self.orders = stack.enter_context(serve_order_site())
-        self.commands = stack.enter_context(closing(Commands()))
+        self.commands = stack.enter_context(closing(CommandServer()))
         self.books = 0
 
     def make(self, kind: int) -> Task:

@@ -22,7 +22,7 @@ from agent.journal.runs import Runs
 from browser.session.chrome import EXECUTABLE_VARIABLES, find_chrome, uses_sandbox
 from browser.session.launch import keep_browsers, launch_flags
 from fixtures.server import Site, serve
-from tests.forked import Commands
+from tests.forked import Commands, CommandServer
 from tests.users_chrome import users_chrome
 
 if TYPE_CHECKING:
@@ -184,9 +184,23 @@ os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
 COMMAND = Path(sys.executable).with_name("research")
 
 
+_COMMANDS = pytest.StashKey[CommandServer]()
+
+
+@pytest.hookimpl(optionalhook=True)  # of xdist
+def pytest_configure_node(node: Any) -> None:
+    """Let the processes of the suite share a server of commands: loading takes four seconds."""
+    stash = node.config.stash
+    if _COMMANDS not in stash:
+        stash[_COMMANDS] = CommandServer()
+        node.config.add_cleanup(stash[_COMMANDS].close)
+    node.workerinput["commands"] = stash[_COMMANDS].address
+
+
 @pytest.fixture(scope="session")
-def commands() -> Iterator[Commands]:
-    commands = Commands()
+def commands(request: pytest.FixtureRequest) -> Iterator[Commands]:
+    address = getattr(request.config, "workerinput", {}).get("commands")
+    commands = Commands(address) if address else CommandServer()
     yield commands
     commands.close()
 

@@ -24,9 +24,12 @@ from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from threading import Lock, Thread
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from browser.session.chrome import EXECUTABLE_VARIABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 ROOT = Path(__file__).parent.parent
 HANG_TIMEOUT_SECONDS = 180
@@ -76,21 +79,11 @@ class Command:
 class Commands:
     """Starts commands, also from threads; must be closed."""
 
-    def __init__(self, preload: Path | None = None, *, everything: bool = True) -> None:
-        """Start the server; `preload` is a library loaded before libc in its processes.
-
-        If few commands are run, loading what each needs is cheaper than `everything`.
-        """
-        loaded = {"LD_PRELOAD": str(preload)} if preload else {}
-        self._asking, theirs = socket.socketpair()
+    def __init__(self, address: str) -> None:
+        """Connect to the socket of a `CommandServer`."""
+        self._asking = socket.socket(socket.AF_UNIX)
+        self._asking.connect(address)
         self._lock = Lock()
-        with theirs:
-            self._server = subprocess.Popen(
-                [sys.executable, "-c", f"from tests.forked import serve; serve({everything=})"],
-                env={"PATH": os.environ["PATH"], "HOME": os.devnull, **loaded},
-                cwd=ROOT,
-                stdin=theirs,
-            )
 
     def start(
         self,
@@ -133,9 +126,37 @@ class Commands:
         return subprocess.CompletedProcess(list(command), started.wait(), *said)
 
     def close(self) -> None:
-        """Stop the server."""
+        """Disconnect; commands that still run are left alone."""
         self._asking.close()
-        self._server.wait()
+
+
+class CommandServer(Commands):
+    """Commands with a server of their own, to which others may connect; it loads when it must."""
+
+    def __init__(self, preload: Path | None = None, *, everything: bool = True) -> None:
+        """Start the server; `preload` is a library loaded before libc in its processes.
+
+        If few commands are run, loading what each needs is cheaper than `everything`.
+        """
+        loaded = {"LD_PRELOAD": str(preload)} if preload else {}
+        self._folder = TemporaryDirectory()
+        self.address = str(Path(self._folder.name) / "commands")
+        with socket.socket(socket.AF_UNIX) as listening:
+            listening.bind(self.address)
+            listening.listen()
+            super().__init__(self.address)  # the first to connect: the server ends with it
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", f"from tests.forked import serve; serve({everything=})"],
+                env={"PATH": os.environ["PATH"], "HOME": os.devnull, **loaded},
+                cwd=ROOT,
+                stdin=listening,
+            )
+
+    def close(self) -> None:
+        """Stop the server."""
+        super().close()
+        self._process.wait()
+        self._folder.cleanup()
 
 
 def _feed(pipe: int, data: bytes) -> None:
@@ -144,43 +165,85 @@ def _feed(pipe: int, data: bytes) -> None:
 
 
 def serve(*, everything: bool) -> None:
-    """Fork for each command requested on standard input, until it is closed."""
-    if everything:
-        _load_everything()
-    with socket.socket(fileno=os.dup(0)) as asking:
+    """Fork for each command that a client requests; standard input is the socket of the server."""
+    with socket.socket(fileno=os.dup(0)) as listening:
+        _Server(listening).serve(everything=everything)
+
+
+class _Server:
+    """Forks commands and tells who asked for them how they end: the parent of all commands."""
+
+    def __init__(self, listening: socket.socket) -> None:
+        self._listening = listening
+        self._owner = listening.accept()[0]
+        self._clients = [self._owner]
+        self._woken, self._wake = socket.socketpair()
+        self._wake.setblocking(False)
+        self._lines: dict[int, int] = {}
+        """Where the end of each process is reported."""
+
+    def serve(self, *, everything: bool) -> None:
+        """Serve until the first client disconnects; load at the first request."""
+        ready = False
         while True:
-            said, handles, _, _ = socket.recv_fds(asking, 1 << 20, 4)
-            while said and not said.endswith(b"\n"):
-                said += asking.recv(1 << 20)
-            if not said:
-                return
-            if os.fork() == 0:
-                asking.close()
-                _fork_command(json.loads(said), handles)
-            for handle in handles:
-                os.close(handle)
-            asking.sendall(b".")
-            with suppress(ChildProcessError):  # none is left
-                while os.waitpid(-1, os.WNOHANG)[0]:
-                    pass
+            readable = select.select([self._listening, self._woken, *self._clients], [], [])[0]
+            if self._woken in readable:
+                self._woken.recv(1 << 10)
+                self._report_ended()
+            if self._listening in readable:
+                self._clients.append(self._listening.accept()[0])
+            for client in [client for client in self._clients if client in readable]:
+                asked, handles = _receive(client)
+                if asked and not ready:
+                    if everything:
+                        _load_everything()
+                    signal.signal(signal.SIGCHLD, lambda *_: None)
+                    signal.set_wakeup_fd(self._wake.fileno())
+                    ready = True
+                if asked:
+                    self._fork(json.loads(asked), *handles)
+                    client.sendall(b".")
+                elif client is self._owner:
+                    return
+                else:
+                    self._clients.remove(client)
+                    client.close()
+
+    def _fork(self, asked: dict, line: int, *streams: int) -> None:
+        pid = os.fork()
+        if pid == 0:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            for mine in (self._listening, self._woken, self._wake, *self._clients):
+                mine.close()
+            for other in (line, *self._lines.values()):
+                os.close(other)
+            _run_as_command(asked, streams)
+        self._lines[pid] = line
+        for stream in streams:
+            os.close(stream)
+        with suppress(BrokenPipeError):
+            os.write(line, b"%d\n" % pid)
+
+    def _report_ended(self) -> None:
+        for pid in list(self._lines):
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            if ended:
+                line = self._lines.pop(pid)
+                with suppress(BrokenPipeError):
+                    os.write(line, b"%d\n" % os.waitstatus_to_exitcode(status))
+                os.close(line)
 
 
-def _fork_command(asked: dict, handles: list[int]) -> None:
-    """Fork once more: one process is the command, the other reports its id and how it ended."""
-    line, *streams = handles
-    child = os.fork()
-    if child == 0:
-        os.close(line)
-        _run_as_command(asked, streams)
-    for stream in streams:
-        os.close(stream)
-    with suppress(BrokenPipeError):
-        os.write(line, b"%d\n" % child)
-        os.write(line, b"%d\n" % os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-    os._exit(0)
+def _receive(client: socket.socket) -> tuple[bytes, list[int]]:
+    """Read a request and its handles; the request is empty if the client has disconnected."""
+    said, handles, _, _ = socket.recv_fds(client, 1 << 20, 4)
+    while said and not said.endswith(b"\n"):
+        said += client.recv(1 << 20)
+    return said, handles
 
 
-def _run_as_command(asked: dict, streams: list[int]) -> None:
+def _run_as_command(asked: dict, streams: Sequence[int]) -> None:
     from agent.cli import main
 
     try:

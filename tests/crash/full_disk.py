@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from agent.journal.integrity import check_blobs, check_chain
 from agent.journal.runs import Runs
 from tests.conftest import COMMAND
-from tests.forked import Commands
+from tests.forked import Commands, CommandServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,7 @@ def failing_commands(folder: Path) -> Iterator[Commands]:
     source = Path(__file__).with_name("full_disk.c")
     built = ["cc", "-O1", "-shared", "-fPIC", "-o", str(library), str(source)]
     subprocess.run(built, check=True)
-    with closing(Commands(library, everything=False)) as commands:
+    with closing(CommandServer(library, everything=False)) as commands:
         yield commands
 
 
