@@ -19,10 +19,12 @@ from hypothesis import settings
 from agent import research
 from agent.journal.events import read_events
 from agent.journal.runs import Runs
+from browser import retries
 from browser.session.chrome import EXECUTABLE_VARIABLES, find_chrome, uses_sandbox
 from browser.session.launch import keep_browsers, launch_flags
 from fixtures.server import Site, serve
 from tests.forked import Commands, CommandServer
+from tests.loopback import sleep_briefly
 from tests.users_chrome import users_chrome
 
 if TYPE_CHECKING:
@@ -120,6 +122,14 @@ async def chrome_in_use(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterat
 async def browsers_kept() -> AsyncIterator[None]:
     """All tests' runs share a browser process, each with its own context."""
     async with keep_browsers():
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def short_waits() -> Iterator[None]:
+    """Attempts follow each other at once; tests count them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(retries, "sleep", sleep_briefly)
         yield
 
 

@@ -13,8 +13,6 @@ from agent.channels.channel_runner import run_channels
 from agent.channels.dialogue import Dialogue
 from agent.errors import UsageError
 from agent.options import Options
-from browser import retries
-from tests.loopback import sleep_briefly
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -92,5 +90,4 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ChannelHarness:
     (corpus / "pump.md").write_text(PUMP)
     (corpus / "mill.md").write_text(MILL)
     monkeypatch.setenv("RESEARCH_CONFIG", str(tmp_path / "config.toml"))
-    monkeypatch.setattr(retries, "sleep", sleep_briefly)
     return ChannelHarness(tmp_path / "data", corpus, monkeypatch)

@@ -19,9 +19,8 @@ from lxml import etree
 from agent.notify.notice import Attachment, Notice
 from agent.notify.targets import notify, sign
 from agent.options import Options
-from browser import retries
 from browser.net.transport import certificates
-from tests.loopback import Handler, serving, sleep_briefly
+from tests.loopback import Handler, serving
 from tests.mail_servers import MailBox
 
 if TYPE_CHECKING:
@@ -54,12 +53,6 @@ class HookSite:
         self.url = url
         self.got: list[tuple[str, dict[str, str], bytes]] = []
         self.answers: list[tuple[int, dict[str, str]]] = []
-
-
-@pytest.fixture(autouse=True)
-def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Retries follow each other immediately."""
-    monkeypatch.setattr(retries, "sleep", sleep_briefly)
 
 
 @pytest.fixture
