@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 
 from agent.errors import ModelError
-from agent.models.anthropic import AnthropicModel
 from agent.models.base import SystemPrompt
 from agent.models.providers import default_model, endpoint_for
 from agent.protocol import parse
 from agent.tools.registry import Registry, tool_specs
 from agent.tools.web_tools import WEB_TOOLS
 from agent.types import Image, Message
+from tests.agent.models.wire import anthropic_model
 
 ASKED = [Message("user", "When?")]
 CALLED = [
@@ -26,7 +26,7 @@ KEY = {"ANTHROPIC_API_KEY": "k1"}
 
 @pytest.fixture
 async def model(claude):
-    model = AnthropicModel(endpoint_for("anthropic/claude-haiku-4-5", claude.url, KEY))
+    model = anthropic_model()(endpoint_for("anthropic/claude-haiku-4-5", claude.url, KEY))
     yield model
     await model.aclose()
 
@@ -104,7 +104,7 @@ async def test_refusal_stop_reason_raises_without_retry(model, claude):
 async def test_base_url_with_version_suffix_is_normalised(claude):
     claude.says("ok")
     where = replace(endpoint_for("anthropic/x", claude.url, {}), base_url=f"{claude.url}/v1/")
-    model = AnthropicModel(where)
+    model = anthropic_model()(where)
     await model.reply("", ASKED)
     await model.aclose()
     assert claude.requests[0]["path"] == "/v1/messages"

@@ -16,12 +16,12 @@ from agent.errors import (
     NotAnEndpoint,
     UsageError,
 )
-from agent.models.anthropic import AnthropicModel
 from agent.models.failures import seconds_to_wait
 from agent.models.openai import OpenAIModel
 from agent.models.providers import endpoint_for
 from agent.types import Message
 from browser.retries import MODEL
+from tests.agent.models.wire import anthropic_model
 
 ASKED = [Message("user", "When?")]
 
@@ -36,7 +36,7 @@ def wire(request, provider, claude):
 async def ask(request, wire, provider):
     """Call the endpoint with or without streaming."""
     kind, name = (
-        (OpenAIModel, "small") if wire is provider else (AnthropicModel, "anthropic/claude-x")
+        (OpenAIModel, "small") if wire is provider else (anthropic_model(), "anthropic/claude-x")
     )
     models = []
 

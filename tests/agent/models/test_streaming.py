@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from agent.errors import ModelUnavailable
-from agent.models.anthropic import AnthropicModel
 from agent.models.base import Usage
 from agent.models.openai import OpenAIModel
 from agent.models.providers import endpoint_for
@@ -13,7 +12,7 @@ from agent.models.router import Router
 from agent.protocol import parse
 from agent.types import Message
 from browser.retries import MODEL
-from tests.agent.models.wire import pieces
+from tests.agent.models.wire import anthropic_model, pieces
 
 ASKED = [Message("user", "When?")]
 SAID = "The lamp was first lit in 1894."
@@ -27,7 +26,7 @@ def wire(request, provider, claude):
 @pytest.fixture
 async def model(wire, provider):
     kind, name = (
-        (OpenAIModel, "small") if wire is provider else (AnthropicModel, "anthropic/claude-x")
+        (OpenAIModel, "small") if wire is provider else (anthropic_model(), "anthropic/claude-x")
     )
     model = kind(endpoint_for(name, wire.url, {}))
     yield model
@@ -115,7 +114,7 @@ async def test_error_event_in_stream_is_retried(stream_reply, wire, provider):
 async def test_fallback_model_restarts_broken_stream(model, wire, provider, claude):
     wire.says(SAID)
     wire.sends_events(wire.stream_of(wire.answers.pop().body, {})[:4], breaks=True)
-    kind, there = (AnthropicModel, claude) if wire is provider else (OpenAIModel, provider)
+    kind, there = (anthropic_model(), claude) if wire is provider else (OpenAIModel, provider)
     there.says("From the second.")
     second = kind(endpoint_for("anthropic/x" if there is claude else "x", there.url, {}))
     heard = []

@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agent.models.anthropic import AnthropicModel
+
+
 PIECE = 5
 """Characters per chunk: words arrive in pieces, as they do from models."""
 
@@ -247,3 +250,10 @@ def _handler(provider: Provider) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(raw)
 
     return Handler
+
+
+def anthropic_model() -> type[AnthropicModel]:
+    """Import the class for Claude where it is used: its client takes more than a second."""
+    from agent.models.anthropic import AnthropicModel
+
+    return AnthropicModel
