@@ -278,8 +278,9 @@ OFF = {
 }  # fmt: skip
 
 
-async def test_disabled_controls_are_not_pressed(own, pages):
+async def test_disabled_controls_are_not_pressed(own, pages, monkeypatch):
     """Nor after the page was read, nor by a key press."""
+    monkeypatch.setattr("browser.page.user_input.POINTER_MS", 200)
     off = "".join(f"<section style='position:relative'>{one}</section>" for one in OFF.values())
     body = f"<script>let times = 0; const fired = () => {{ times += 1 }}</script>{off}"
     async with shown(own, pages, body) as tab:

@@ -66,6 +66,7 @@ def test_spending_of_other_machines_counts_against_shared_budget(harness, spend,
 async def test_exhausted_budget_pauses_queue_until_it_is_raised(harness, spend, monkeypatch):
     spend(2.0)
     monkeypatch.setenv("RESEARCH_BUDGET_DAY", "1.0")
+    monkeypatch.setattr("agent.jobs.upkeep.UPKEEP_S", 0.1)
     async with harness.working():
         job = await harness.until(
             harness.add("Who?", delay=30), lambda _: bool(harness.jobs.paused)

@@ -215,7 +215,8 @@ async def test_typing_works_on_focusable_non_fields(show):
     assert "ls!" in outcome.changes
 
 
-async def test_click_error_names_covering_element(show):
+async def test_click_error_names_covering_element(show, monkeypatch):
+    monkeypatch.setattr("browser.page.user_input.POINTER_MS", 200)
     tab = await show(
         """<button>Under</button><div id=veil style="position:fixed;inset:0;background:#0008"></div>"""
     )
@@ -223,7 +224,8 @@ async def test_click_error_names_covering_element(show):
         await tab.click(ref(await tab.snapshot(), "button Under"))
 
 
-async def test_clicking_disabled_button_reports_it(show):
+async def test_clicking_disabled_button_reports_it(show, monkeypatch):
+    monkeypatch.setattr("browser.page.user_input.POINTER_MS", 200)
     tab = await show("<button disabled>Off</button>")
     with pytest.raises(ActionError, match="disabled"):
         await tab.click(ref(await tab.snapshot(), "button Off"))

@@ -36,7 +36,9 @@ async def test_frozen_browser_is_detected_at_deadline_and_replaced(pages):
         assert "still here" in (await again.snapshot()).text
 
 
-async def test_closing_a_frozen_browser_does_not_hang(pages):
+async def test_closing_a_frozen_browser_does_not_hang(pages, monkeypatch):
+    monkeypatch.setattr("browser.session.launch.CLOSE_SECONDS", 0.5)
+
     async def leave() -> int:
         async with asyncio.timeout(HANGS), Browser.launch() as browser:
             await browser.open(pages.base + pages.put("<p>x</p>"))
