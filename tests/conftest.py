@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from importlib.metadata import distribution
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -192,6 +193,13 @@ os.environ.setdefault(
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
 
 COMMAND = Path(sys.executable).with_name("research")
+
+_INSTALLED = json.loads(distribution("urchin-research").read_text("direct_url.json") or "{}")
+own_environment = pytest.mark.skipif(
+    _INSTALLED.get("url") != Path(__file__).parents[1].as_uri(),
+    reason="`make` would install this folder into another folder's environment",
+)
+"""For tests of the Makefile's targets, which set up the environment first."""
 
 
 _COMMANDS = pytest.StashKey[CommandServer]()

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from agent.evidence.verify import RULES
-from tests.conftest import COMMAND
+from tests.conftest import COMMAND, own_environment
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -83,6 +83,7 @@ def test_documented_research_commands_run_in_sequence(guide, typed, tmp_path):
         assert "184 metres" in json.loads((tmp_path / "report.json").read_text())["answer"]
 
 
+@own_environment
 def test_make_research_passes_the_question(newcomer, tmp_path):
     done = subprocess.run(
         ["sh", "dev/task.sh", "research"],
