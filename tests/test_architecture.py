@@ -84,6 +84,8 @@ def imports_of(
     """Return our modules that a module imports, including those for `types` and in `functions`."""
     found: set[str] = set()
     for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.expr):  # holds no statement
+            continue
         inside_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         for_types = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
         if (functions or not inside_function) and (types or not for_types):

@@ -242,6 +242,7 @@ DRAWN_IN_PART = """<div id=list style="height:300px;overflow:auto;position:relat
   for (let n = first; n < Math.min(500, first + 12); n++) list.insertAdjacentHTML('beforeend',
     `<p style="position:absolute;margin:0;top:${n * 30}px">Berth <b>${n}</b> <button onclick="document.title='let ${n}'">Let</button></p>`) };
 list.onscroll = () => setTimeout(draw, 5); draw()</script>"""
+SHORTER = DRAWN_IN_PART.replace("15000", "6000").replace("500", "200")
 
 
 async def test_find_scrolls_virtual_list_to_text(show):
@@ -263,9 +264,7 @@ async def test_find_shows_controls_of_the_matching_row(show):
 
 
 async def test_find_restores_scroll_position_after_no_match(show):
-    tab = await show(
-        f"<h1>Berths</h1>{DRAWN_IN_PART.replace('15000', '6000').replace('500', '200')}"
-    )
+    tab = await show(f"<h1>Berths</h1>{SHORTER}")
     await tab.page.evaluate("list.scrollTop = 900")
     assert not (await tab.find("Berth 1234")).found
     assert await tab.page.evaluate("list.scrollTop") == 900
@@ -338,11 +337,10 @@ async def test_find_does_not_zoom_maps_with_the_wheel(show):
 
 
 async def test_find_does_not_match_number_inside_longer_number(show):
-    shorter = DRAWN_IN_PART.replace("60000", "6000").replace("2000", "200")
     place = (
         "<a class=berth onclick=1 style='position:absolute;left:4321px;width:80px;height:30px'></a>"
     )
-    tab = await show(f"<p>Berth 1234 is free.</p>{place}{shorter}")
+    tab = await show(f"<p>Berth 1234 is free.</p>{place}{SHORTER}")
     await tab.page.evaluate("list.scrollTop = 4200")
     found = await searched(tab, "Berth 15")
     assert any(line.startswith("Berth 15 [") for line in found.text.splitlines())
