@@ -252,6 +252,9 @@ REF = r"(?:f\d+)?e\d+"
 """The form of a ref, as a regular expression: `e12`, in a frame `f2e12`."""
 DOI_START = r"10\.\d{4,9}/"
 """The start of every DOI, as a regular expression."""
+CROSSREF_API = "https://api.crossref.org"
+"""Describes the publications with a DOI."""
+ARXIV_API = "https://export.arxiv.org/api/query"
 
 
 @dataclass(frozen=True, slots=True)

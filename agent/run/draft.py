@@ -28,7 +28,7 @@ from browser.extract.sniff import sniff
 from browser.extract.tree import parse_html
 from browser.net.url import normalize
 from browser.text.words import content_words, words
-from browser.types import Outcome
+from browser.types import CROSSREF_API, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -272,7 +272,7 @@ def service_addresses(options: Options) -> tuple[dict[str, str], Options]:
 
 
 SERVICES: Final = {
-    "crossref": "https://api.crossref.org",
+    "crossref": CROSSREF_API,
     "doi": "https://doi.org",
     "archive": "https://archive.org",
 }

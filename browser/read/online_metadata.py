@@ -18,14 +18,13 @@ from browser.extract.tree import parse_xml
 from browser.net.pace import current_pace
 from browser.net.url import netloc
 from browser.text.words import one_line, words
-from browser.types import UNKNOWN_PUBLICATION, Publication
+from browser.types import ARXIV_API, CROSSREF_API, UNKNOWN_PUBLICATION, Publication
 
 if TYPE_CHECKING:
     from browser.net.http import HttpClient
     from browser.types import Document
 
-CROSSREF = "https://api.crossref.org/works"
-ARXIV = "https://export.arxiv.org/api/query"
+CROSSREF = f"{CROSSREF_API}/works"
 # Seconds between requests, as arXiv requires; Crossref's limits are far above one request per
 # document.
 _ARXIV_DELAY = 3.0
@@ -56,7 +55,9 @@ class OnlineMetadata:
     `crossref` and `arxiv` are the addresses of their APIs.
     """
 
-    def __init__(self, http: HttpClient, *, crossref: str = CROSSREF, arxiv: str = ARXIV) -> None:
+    def __init__(
+        self, http: HttpClient, *, crossref: str = CROSSREF, arxiv: str = ARXIV_API
+    ) -> None:
         self._http = http
         self._crossref = crossref
         self._arxiv = arxiv

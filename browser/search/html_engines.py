@@ -31,7 +31,7 @@ from browser.search.provider import (
 from browser.search.query import keywords
 from browser.search.refusals import refusal_from_error
 from browser.search.results import days_since, nearest_range, since_day
-from browser.types import Outcome, SearchPage, SearchResult
+from browser.types import ARXIV_API, Outcome, SearchPage, SearchResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -356,7 +356,7 @@ class ArxivSearch(SearchProvider):
     """Searches preprints, at one request every three seconds: https://info.arxiv.org/help/api."""
 
     name = "arxiv"
-    url = "https://export.arxiv.org/api/query"
+    url = ARXIV_API
     documented = True
     lifetime = DAY
     interval = 3.0

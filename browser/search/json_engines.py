@@ -23,7 +23,7 @@ from browser.search.provider import (
 from browser.search.refusals import refusal_from_error
 from browser.search.results import days_since, nearest_range, since_day, strip_markup
 from browser.text.json_paths import alternatives, value_at, values_at
-from browser.types import Outcome, SearchPage, SearchResult
+from browser.types import CROSSREF_API, Outcome, SearchPage, SearchResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -247,7 +247,7 @@ class Crossref(JsonProvider):
     """Publications with a DOI: https://api.crossref.org/swagger-ui; no key, no account."""
 
     name = "crossref"
-    url = "https://api.crossref.org/works"
+    url = f"{CROSSREF_API}/works"
     documented = True
     lifetime = DAY
     rows = "message.items"

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from browser.net.egress import Egress, EgressPolicy
 from browser.net.http import HttpClient
 from browser.net.polite import Polite
-from browser.read.online_metadata import ARXIV, OnlineMetadata
+from browser.read.online_metadata import OnlineMetadata
 from browser.read.reader import Reader
+from browser.types import ARXIV_API
 from tests.browser.extract.documents.pdfs import Sheet, build_pdf
 
 if TYPE_CHECKING:
@@ -99,7 +100,9 @@ async def test_arxiv_completes_preprint_and_failure_is_noted(site: Site) -> None
         found = await read(reader, site, "/a.pdf", paper("On cranes", *text))
     assert (found.title, found.author) == ("On cranes, and their weights", "Bo Rower")
     assert (found.published, found.publication.doi) == ("2021-01-04", "10.5555/weights.1")
-    async with reader_with_metadata({"crossref": f"{site.base}/broken", "arxiv": ARXIV}) as reader:
+    async with reader_with_metadata(
+        {"crossref": f"{site.base}/broken", "arxiv": ARXIV_API}
+    ) as reader:
         site.answers["/broken/10.5555%2Fcrane.7"] = (200, {}, b"<html>")
         failed = await read(reader, site, "/b.pdf", paper("On cranes", "doi:10.5555/crane.7"))
     assert failed.title == "On cranes"
