@@ -102,7 +102,7 @@ async def test_robots_txt_client_error_allows_all(client_of: ClientOf, status: s
 @pytest.mark.parametrize("status", ["500 Oops", "503 Busy"])
 async def test_robots_txt_server_error_forbids_all(client_of: ClientOf, status: str) -> None:
     async with Origin(serving("", status)) as origin, client_of(origin, retries=0) as http:
-        assert not await allows(http, f"{origin.url}/x")
+        assert "could not fetch the robots.txt" in await refusal(Polite(http), f"{origin.url}/x")
 
 
 async def test_unreachable_server_raises_connection_error(client_of: ClientOf) -> None:
