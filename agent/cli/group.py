@@ -97,6 +97,11 @@ class ResearchGroup(click.Group):
             raise click.UsageError(
                 f"No such command {args[0]!r}. Did you mean {meant!r}? {question}"
             )
+        if word := _find_command_after_options(args):
+            raise click.UsageError(
+                f"Options go after the command: `research {word} … {args[0]} …`. "
+                f"To ask a question that begins with “{word}”, use `research ask`."
+            )
         if len(args) > 1 and (meant := _find_misspelled_command(args[0])):
             args = [_ask_if_command(args[0], meant), *args[1:]]
         name, command, rest = super().resolve_command(ctx, args)
@@ -138,6 +143,19 @@ def move_location_options(args: list[str]) -> list[str]:
         else:
             rest.append(word)
     return [rest[0], *front, *rest[1:]]
+
+
+def _find_command_after_options(args: list[str]) -> str:
+    """Return the command that follows options for a question, or ""."""
+    if not args[0].startswith("-"):
+        return ""
+    ask = load("ask")
+    try:
+        found, _, _ = ask.make_parser(click.Context(ask)).parse_args(list(args))
+    except click.UsageError:  # `ask` reports it
+        return ""
+    words = found["question"]  # not a tuple if there are none
+    return words[0] if isinstance(words, tuple) and words[0] in COMMANDS else ""
 
 
 def _similar_command(word: str) -> str | None:

@@ -153,7 +153,8 @@ def _check_judged_values(
     cells = [quantity for row in rows for quantity in cell_quantities(row)]
     unfounded = find_underived_values(values, [*judged.quotes, *(row.text for row in rows)], cells)
     if unfounded:
-        where = f"does not follow from {join_quotes(judged.quotes)}"
+        verb = "does" if len(unfounded) == 1 else "do"
+        where = f"{verb} not follow from {join_quotes(judged.quotes)}"
         reason = f"{not_found(unfounded, CITED)}, and {where}"
         return replace(judged, state=VerdictState.UNDECIDED, reason=reason, missing=unfounded)
     if others := find_mismatched_numbers(claim, _sentences_of(found) or judged.quotes):

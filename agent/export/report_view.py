@@ -133,7 +133,9 @@ def closest_title(report: Report) -> str:
 def closest_place(passage: ClosePassage) -> str:
     """Return the location of a closest passage: page title, page number and headings."""
     page = f"page {passage.page}" if passage.page is not None else ""
-    return ", ".join(filter(None, (passage.title or passage.url, page, passage.heading)))
+    return ", ".join(
+        filter(None, dict.fromkeys((passage.title or passage.url, page, passage.heading)))
+    )
 
 
 def closest_lines(report: Report) -> list[str]:

@@ -61,6 +61,13 @@ def test_export_format_follows_file_extension(run, web, answering, tmp_path):
     [
         (["rnus"], 2, "Did you mean 'runs'?"),
         (["--nope", QUESTION], 2, "No such option"),
+        (
+            ["-q", "show", "last"],
+            2,
+            "Options go after the command: `research show … --no-memory …`",
+        ),
+        (["--max-steps", "3", "resume"], 2, "use `research ask`"),
+        (["-q"], 2, "empty"),
         ([QUESTION, "--model", "nonsense"], 2, "unknown model"),
         ([QUESTION, "--corpus", "/no/such/folder"], 2, "cannot read the corpus"),
         ([QUESTION, "--search", "gogle"], 2, "google"),

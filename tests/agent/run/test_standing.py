@@ -6,9 +6,18 @@ from typing import Any
 
 import pytest
 
-from agent.export.report_view import supported_label
+from agent.export.report_view import closest_place, supported_label
 from agent.run.outcome import exit_code
-from agent.types import ConfidenceParts, Conflict, DataValue, Fit, Report, Sentence, VerdictState
+from agent.types import (
+    ClosePassage,
+    ConfidenceParts,
+    Conflict,
+    DataValue,
+    Fit,
+    Report,
+    Sentence,
+    VerdictState,
+)
 from tests.loopback import Held, HeldSite, serving
 
 SUPPORTED, UNDECIDED, CONTRADICTED = (
@@ -131,3 +140,9 @@ async def test_search_that_never_finishes_fails_run(ask, script):
     assert (found.status, exit_code(found)) == ("failed", 6)
     assert found.error is not None
     assert "no search finished" in found.error.message
+
+
+def test_heading_that_repeats_the_page_title_is_shown_once() -> None:
+    passage = ClosePassage(text="It is lit.", url="https://a.test/", title="Hesk Light", source=1)
+    assert closest_place(passage.model_copy(update={"heading": "Hesk Light"})) == "Hesk Light"
+    assert closest_place(passage.model_copy(update={"heading": "Lens"})) == "Hesk Light, Lens"
