@@ -364,7 +364,7 @@ class SupportFinder:
         """Check a verdict on an action against the record; returns the verdict and the step id.
 
         An action counts as done only if the judge's quote comes from the state of a page after an
-        action.
+        action. If the page is as it was before, the quote must be from an event of the action.
         """
         if verdict.state not in (VerdictState.DONE, VerdictState.ATTEMPTED):
             return verdict, ""
@@ -372,9 +372,26 @@ class SupportFinder:
         quoted = self.evidence.source(self._source_number(verdict)) if verdict.quote else None
         if not step:
             return replace(verdict, state=VerdictState.UNDECIDED, reason=_NO_STEP), ""
-        if verdict.state is VerdictState.DONE and not (quoted and quoted.step):
+        shows_result = bool(
+            quoted and quoted.step and not self._shows_nothing_new(quoted, verdict.quote)
+        )
+        if verdict.state is VerdictState.DONE and not shows_result:
             verdict = replace(verdict, state=VerdictState.ATTEMPTED, reason=_NO_EFFECT_SEEN)
         return verdict, quoted.step if quoted and quoted.step else step
+
+    def _shows_nothing_new(self, state: Source, quote: str) -> bool:
+        """Return whether a page is as the run first saw it, and no event contains the quote."""
+        same_page = (s for s in self.evidence.sources if s.url == state.url and s.n < state.n)
+        first = next(same_page, None)
+        if first is None:
+            return False
+        shown, before = (
+            [passage.text for passage in source.passages if passage.kind != "act"]
+            for source in (state, first)
+        )
+        # The description of an act is followed by the events that it caused.
+        acts = [p.text.partition("; ")[0] for p in state.passages if p.kind == "act"]
+        return shown == before and any(quote in text for text in (first.text, *acts))
 
     def _check_uncited(self, sentence: str, judge: Judge | None) -> Support:
         """Look for a passage that contains a sentence literally, otherwise ask the judge."""

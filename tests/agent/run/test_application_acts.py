@@ -96,6 +96,34 @@ async def test_unconfirmed_action_is_only_attempted(ask, script, said, verdict):
     assert report.sentences[0].verdict == verdict
 
 
+CONFIRMED = """<!doctype html><title>Tasks</title><p id=task>Buy lamp</p>
+<button onclick="if (confirm('Delete Buy lamp?')) task.remove()">Delete Buy lamp</button>
+<button onclick="alert('Buy lamp was mailed.')">Mail Buy lamp</button>"""
+
+
+@pytest.mark.parametrize(
+    ("button", "dialog", "quote", "verdict"),
+    [
+        ("Delete", "dismiss", "Buy lamp", "attempted"),
+        ("Delete", "dismiss", "clicked button Delete Buy lamp", "attempted"),
+        ("Delete", "accept", "clicked button Delete Buy lamp", "done"),
+        ("Mail", "accept", "Buy lamp was mailed.", "done"),
+    ],
+)
+async def test_page_without_a_change_does_not_confirm_an_action(
+    ask, script, button, dialog, quote, verdict
+):
+    with served(CONFIRMED) as (address, flags):
+        model = script(
+            f"<<TOOL:OPEN:{address}>>",
+            call("CLICK", button, dialog=dialog),
+            f"I chose to {button} the task Buy lamp. [S2]",
+            {"reply": f'1: done "{quote}"\nanswer: fully', "for": "judge"},
+        )
+        report = await ask("Change the task Buy lamp", model=model, **flags)
+    assert report.sentences[0].verdict == verdict
+
+
 async def test_action_without_step_is_undecided(ask, script):
     with served(SETTINGS) as (address, flags):
         model = script(
