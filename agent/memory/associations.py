@@ -19,6 +19,7 @@ import sqlalchemy as sa
 
 from agent.memory.database import links, memories
 from agent.memory.kinds import FACT, OUTCOME
+from agent.memory.terms import split_terms
 from browser.text.words import one_line, shorten
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class LinkInput(NamedTuple):
     @property
     def words(self) -> frozenset[str]:
         """The index terms without the first one, which marks the kind."""
-        return frozenset(self.terms.split()[1:])
+        return frozenset(split_terms(self.terms)[0].split()[1:])
 
 
 def link_input(row: Mapping[str, Any]) -> LinkInput:

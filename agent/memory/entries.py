@@ -32,7 +32,15 @@ from agent.memory.database import (
 from agent.memory.kinds import BARE, INSIGHT, NAMED, STANDALONE, UNSEARCHED
 from agent.memory.memory_types import Hit, Origin
 from agent.memory.search import WordSearch, find, index_memories, unindex_memories
-from agent.memory.terms import has_speaker, index_terms, kind_term, memory_terms, traits
+from agent.memory.terms import (
+    has_speaker,
+    index_terms,
+    join_terms,
+    kind_term,
+    memory_terms,
+    question_terms,
+    traits,
+)
 from agent.memory.vectors import digest, embedding_text
 
 if TYPE_CHECKING:
@@ -319,8 +327,9 @@ def _columns(draft: MemoryDraft) -> dict[str, Any]:
     now, terms = time.time(), ""
     if draft.kind not in UNSEARCHED:
         named = index_terms(draft.key) if draft.key and draft.kind in NAMED else []
-        found = memory_terms(draft.text if draft.searched is None else draft.searched)
-        terms = " ".join([kind_term(draft.kind), *found, *named])
+        text = draft.text if draft.searched is None else draft.searched
+        found = [kind_term(draft.kind), *memory_terms(text), *named]
+        terms = join_terms(found, question_terms(text))
     return {
         "kind": draft.kind,
         "key": draft.key,

@@ -12,7 +12,7 @@ from browser.text.languages import foreign_small_words
 from browser.text.words import STOP_WORDS, stem, words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
 # Irregular English forms, which stemmers do not handle, by base form. Without them, recall on long
 # conversations is .4 points lower.
@@ -50,6 +50,9 @@ _SPEAKER = re.compile(
     r"\s*(?:[\[(][^\])]{1,40}[\])]\s*)?([^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2})"
     r"(?:[ \u00a0\u202f]?:\s+|：\s*)(?=\S)"
 )
+_SENTENCE_END = re.compile(r"([.!?…]+(?!\w)|[。！？؟]|\n)")
+_QUESTION_MARKS = frozenset("?？؟")
+_QUESTION_SIGN = "?"  # not a term, so that no question contains it
 MAX_TERMS = 24  # questions have fewer terms; a pasted page must not cause a thousand lookups
 _MONTHS = (
     "january february march april may june july august september october november december"
@@ -80,6 +83,26 @@ def memory_terms(text: str) -> list[str]:
     match = _SPEAKER.match(text)
     names = [speaker_term(_ascii(stem(word))) for word in words(match[1])] if match else []
     return [*names, *index_terms(text)]
+
+
+def question_terms(text: str) -> list[str]:
+    """Return the index terms of the questions in `text`, without the name before a colon."""
+    match = _SPEAKER.match(text)
+    parts = _SENTENCE_END.split(text[match.end() :] if match else text)
+    ended = zip(parts[::2], parts[1::2], strict=False)  # the last part may have no end
+    questions = (part for part, end in ended if not _QUESTION_MARKS.isdisjoint(end))
+    return [term for question in questions for term in index_terms(question)]
+
+
+def join_terms(terms: Sequence[str], asked: Sequence[str]) -> str:
+    """Return the stored form of a memory's index terms and of those in its questions."""
+    return " ".join([*terms, _QUESTION_SIGN, *asked] if asked else terms)
+
+
+def split_terms(stored: str) -> tuple[str, str]:
+    """Undo `join_terms`; both parts are separated by spaces, and the second may be empty."""
+    terms, _, asked = stored.partition(f" {_QUESTION_SIGN} ")
+    return terms, asked
 
 
 def has_speaker(text: str) -> bool:

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agent.memory import Memory, Origin
+from agent.memory.terms import question_terms
 
 START = datetime(2025, 3, 4, 10, tzinfo=UTC)
 TALKS = (
@@ -46,6 +47,38 @@ def _texts(memory: Memory, query: str, limit: int = 3) -> list[str]:
 
 def test_answer_is_found_next_to_turn_matching_question(talks: Memory) -> None:
     assert any("slate" in text for text in _texts(talks, "What roof does he have?", 2))
+
+
+@pytest.mark.parametrize(
+    ("stated", "asked", "query"),
+    [
+        ("The boat has another colour.", "Which colour has the boat now?", "boat colour"),
+        ("Das Boot hat jetzt Farbe.", "Welche Farbe hat das Boot?", "Farbe Boot"),
+        ("船的颜色变了。", "船是什么颜色？", "船颜色"),
+        ("لون القارب جديد.", "ما لون القارب؟", "لون القارب"),
+    ],
+)
+def test_reply_to_question_ranks_above_reply_to_statement(
+    memory: Memory, stated: str, asked: str, query: str
+) -> None:
+    for day, said in enumerate((stated, asked)):
+        for minute, text in enumerate((f"Pavel: {said} Fine.", f"Ines: Since spring {day}.")):
+            memory.add(text, kind="turn", at=START + timedelta(days=day, minutes=minute))
+    replies = [text for text in _texts(memory, query, 4) if text.startswith("Ines")]
+    assert replies == ["Ines: Since spring 1.", "Ines: Since spring 0."]
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("Ines: New shoes! For walking or running?", ["walk", "run"]),
+        ("Is it 3.5 km? I hope so. And the hills?", ["3", "5", "km", "hill"]),
+        ("The map is at https://example.org/a?b=roof and is old.", []),
+        ("No question", []),
+    ],
+)
+def test_terms_of_questions_are_found(text: str, terms: list[str]) -> None:
+    assert question_terms(text) == terms
 
 
 def test_speaker_name_affects_ranking(talks: Memory) -> None:
