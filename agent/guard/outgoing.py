@@ -30,7 +30,7 @@ from agent.evidence.facts import extract_facts, month_number
 from agent.evidence.tokens import tokenize
 from agent.guard.provenance import PRIVATE_KINDS, SEARCH_SITE, Kind, Provenance, site_of
 from browser.net.url import parse
-from browser.text.words import UNSPACED, letters_and_digits, stem_in, words
+from browser.text.words import letters_and_digits, stem_in, unspaced_characters, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,7 +69,6 @@ _DATES = re.compile(
     r"|(?:1\d|20)\d\d\D\d{1,2}\D\d{1,2}|\d{1,2}\D\d{1,2}\D(?:1\d|20)\d\d"
 )
 _PART_SEPARATOR_RE = re.compile(r"[\s./\\,;:!?()\[\]{}\"'“”<>=]+")
-_UNSPACED_CHARACTER = re.compile(f"[{UNSPACED}]")
 _WORD_GAP_RE = re.compile(r"[\s!-/:-@\[-`{-~“”‘’«»–—…°€£§]{0,3}")
 """Characters allowed between two words; more or different ones could be an encoded message."""
 _ORIGIN_NAMES = {
@@ -214,7 +213,7 @@ class Outgoing:
             found = words(piece)
             tail += reversed(found)
             # A name such as django.utils.timezone counts as one word; so do two Chinese characters.
-            weight += max(1.0, len(_UNSPACED_CHARACTER.findall(piece)) / 2) if found else 0.0
+            weight += max(1.0, len(unspaced_characters(piece)) / 2) if found else 0.0
             if weight >= _MIN_QUOTED_WORDS:
                 break
         else:

@@ -9,23 +9,33 @@ from typing import Final
 
 from browser.text.words import STOP_WORDS, character_pairs, stem_in, words
 
-SCRIPTS: Final = tuple(
-    (language, re.compile(f"[{letters}]"))
-    for language, letters in (
-        ("ja", "\u3040-\u30ff"),
-        ("ko", "\uac00-\ud7af"),
-        ("zh", "\u4e00-\u9fff"),
-        ("th", "\u0e00-\u0e7f"),
-        ("el", "\u0370-\u03ff"),
-        ("he", "\u0590-\u05ff"),
-        ("ar", "\u0600-\u06ff"),
-        ("hi", "\u0900-\u097f"),
-    )
-)
-"""Languages (ISO 639-1), each with a pattern for a script that is mainly used for that language.
+_SCRIPTS: Final = {
+    "ja": ("\u3040", "\u30ff"),
+    "ko": ("\uac00", "\ud7af"),
+    "zh": ("\u4e00", "\u9fff"),
+    "th": ("\u0e00", "\u0e7f"),
+    "el": ("\u0370", "\u03ff"),
+    "he": ("\u0590", "\u05ff"),
+    "ar": ("\u0600", "\u06ff"),
+    "hi": ("\u0900", "\u097f"),
+}
+"""Languages (ISO 639-1), each with the first and last character of a script that is mainly used for
+that language.
 
-Kana comes before Han, as Japanese uses both.
+Kana comes before Han, as Japanese uses both. (`re` takes 5 ms to compile the range of Han.)
 """
+
+
+def _language_of_script(text: str, min_letters: float) -> str | None:
+    """Return the language whose script has at least `min_letters` (and one) in `text`, if any."""
+    if text.isascii():
+        return None
+    others = [letter for letter in text if letter > "\u036f"]  # not Latin
+    for language, (first, last) in _SCRIPTS.items():
+        count = sum(first <= letter <= last for letter in others)
+        if count and count >= min_letters:
+            return language
+    return None
 
 
 # Each language's most frequent words, without those that are also frequent in other languages.
@@ -65,13 +75,11 @@ def language_of(text: str) -> str | None:
     running text. Questions are too short for this: use `question_language` for them.
     """
     sample = text[:_SAMPLE_CHARS]
-    if not sample.isascii():
-        for language, script in SCRIPTS:
-            if len(script.findall(sample)) > _SCRIPT_SHARE * len(sample):
-                return language
-        if len(_CYRILLIC.findall(sample)) > _SCRIPT_SHARE * len(sample):
-            ukrainian = sum(letter in _UKRAINIAN for letter in sample)  # letters that Russian lacks
-            return "uk" if ukrainian > _UKRAINIAN_SHARE * len(sample) else "ru"
+    if language := _language_of_script(sample, int(_SCRIPT_SHARE * len(sample)) + 1):
+        return language
+    if len(_CYRILLIC.findall(sample)) > _SCRIPT_SHARE * len(sample):
+        ukrainian = sum(letter in _UKRAINIAN for letter in sample)  # letters that Russian lacks
+        return "uk" if ukrainian > _UKRAINIAN_SHARE * len(sample) else "ru"
     tokens = [word.casefold() for word in _LETTERS.findall(sample)]
     found = Counter(language for word in tokens for language in _LANGUAGES_OF_WORD.get(word, ()))
     (first, most), (_, second) = [*found.most_common(2), ("", 0), ("", 0)][:2]
@@ -169,9 +177,8 @@ def question_language(text: str) -> str | None:
     A few names or keywords are not enough, even if they look like another language.
     """
     letters = len(_LETTERS.findall(text)) and sum(map(str.isalpha, text))
-    for language, script in SCRIPTS:
-        if letters and len(script.findall(text)) * 3 >= letters:
-            return language
+    if language := _language_of_script(text, letters / 3):
+        return language
     tokens = [word.casefold() for word in _LETTERS.findall(text)]
     votes = Counter({name: _count_votes(name, text.casefold(), tokens) for name in _QUESTION_WORDS})
     (first, most), (_, next_most) = votes.most_common(2)

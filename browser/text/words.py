@@ -25,10 +25,11 @@ FOLDED = "(folded) "
 """The prefix of a block inside a closed <details>."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 # In scripts without spaces, each character is treated as a word.
-UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
-"""Thai, Lao, Burmese, Khmer, kana and Han, as part of a regular expression's character class."""
-_UNSPACED = re.compile(f"([{UNSPACED}])")
-_CHARACTER_PAIR = re.compile(rf"(?=([{UNSPACED}\uac00-\ud7af]{{2}}))")
+_UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+"""Thai, Lao, Burmese, Khmer, kana and Han, as part of a regular expression's character class.
+
+`re` takes 5 ms to compile it, so its patterns are compiled when a text may need them.
+"""
 # A word in Chinese, Japanese or Thai has about two characters.
 _CHARACTERS_PER_WORD = 2
 _LATIN_ACCENT = re.compile("(?<=[a-z])[\u0300-\u036f]+")
@@ -60,23 +61,40 @@ def words(text: str) -> list[str]:
     if not text.isascii():  # `perez` finds Pérez; accents of other scripts are kept
         folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
         bare = _LATIN_ACCENT.sub("", unicodedata.normalize("NFD", folded))
-        folded = _UNSPACED.sub(r" \1 ", unicodedata.normalize("NFC", bare))
+        folded = _unspaced_character().sub(r" \g<0> ", unicodedata.normalize("NFC", bare))
     found = _WORD.findall(folded)
     if "'" not in folded:
         return found
     return [w.removesuffix("'s").replace("'", "") for w in found]
 
 
-# In scripts without spaces, each character counts as a word.
-_WORD_OR_CHARACTER = re.compile(rf"[^\W{UNSPACED}]+|[{UNSPACED}]")
+@functools.cache
+def _unspaced_character() -> re.Pattern[str]:
+    return re.compile(f"[{_UNSPACED}]")
+
+
+def unspaced_characters(text: str) -> list[str]:
+    """Return the characters of scripts without spaces, in order."""
+    return [] if text.isascii() else _unspaced_character().findall(text)
+
+
+_WORD_CHARACTERS = re.compile(r"\w+")
+
+
+@functools.cache
+def _word_or_character() -> re.Pattern[str]:
+    return re.compile(rf"[^\W{_UNSPACED}]+|[{_UNSPACED}]")
+
+
 # Two passages rarely share four consecutive words by chance; article-extraction-benchmark also uses
 # four.
 _RUN_LENGTH = 4
 
 
 def word_list(text: str) -> list[str]:
-    """Return the words in `text`, unchanged."""
-    return _WORD_OR_CHARACTER.findall(text)
+    """Return the words in `text`, unchanged; in scripts without spaces, the characters."""
+    pattern = _WORD_CHARACTERS if text.isascii() else _word_or_character()
+    return pattern.findall(text)
 
 
 def word_runs(words: Sequence[str]) -> list[tuple[str, ...]]:
@@ -100,10 +118,7 @@ def ends_sentence(text: str) -> bool:
 
 def count_words(text: str) -> int:
     """Return the length of `text` in words, estimated for scripts without spaces."""
-    found = len(text.split())
-    if text.isascii():
-        return found
-    return found + len(_UNSPACED.findall(text)) // _CHARACTERS_PER_WORD
+    return len(text.split()) + len(unspaced_characters(text)) // _CHARACTERS_PER_WORD
 
 
 @functools.cache
@@ -132,14 +147,17 @@ def stem_in(language: str, word: str) -> str:
     return stem(word)
 
 
+@functools.cache
+def _character_pair() -> re.Pattern[str]:
+    return re.compile(rf"(?=([{_UNSPACED}\uac00-\ud7af]{{2}}))")
+
+
 def character_pairs(text: str) -> list[str]:
     """Pairs of adjacent characters in Korean and scripts without spaces, in order.
 
     They are used instead of words, because word boundaries are hard to find in these languages.
     """
-    if text.isascii():
-        return []
-    return _CHARACTER_PAIR.findall(text)
+    return [] if text.isascii() else _character_pair().findall(text)
 
 
 def content_words(text: str) -> list[str]:
