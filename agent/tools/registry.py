@@ -160,8 +160,9 @@ class Tool:
     A tool declares the strings that it sends, and whether it performs actions. A tool without a
     declaration is assumed to send all strings in its arguments, and to perform actions.
 
-    - `params`: its parameters. A tool without `params` gets the raw text, with fields described by
-      `schema`; an MCP tool gets a dict.
+    - `params`: its parameters. A tool without `params` gets the raw text; an MCP tool gets a dict,
+      with fields described by `schema`.
+    - `raw`: whether the tool gets the raw text although `params` describes its fields.
     - `capped`: whether results are cut at the protocol's limit; other tools limit their results
       themselves.
     - `seconds`: the timeout of a call, if not the default.
@@ -204,6 +205,7 @@ class Tool:
     run: Handler
     risk: Risk = Risk.EXTERNAL
     sends: Sends | None = None
+    raw: bool = False
     capped: bool = True
     seconds: float | None = None
     listed: bool = True
@@ -269,15 +271,16 @@ class Tool:
 
     def parse(self, param: str) -> ParsedParam:
         """Parse the raw parameter; raises `ToolError` with a hint that shows the expected form."""
-        if self.params is None and self.source != "mcp":
+        if self.raw or (self.params is None and self.source != "mcp"):
             return ParsedParam(param)
-        properties = self.parameters.get("properties", {})
-        required = frozenset(self.parameters.get("required", ()))
+        known = self._fields() or []
+        required = frozenset(name for name, _, needed in known if needed)
         first_error = ""
         # The first valid interpretation is used; the error comes from the most likely one.
-        for tier, fields in _candidate_parses(param, list(properties), required):
+        for tier, fields in _candidate_parses(param, [name for name, *_ in known], required):
             if self.params is None:
                 if required <= fields.keys():  # the server checks the rest
+                    properties = self.parameters.get("properties", {})
                     arguments = {
                         name: _coerce(value, properties.get(name, {}))
                         for name, value in fields.items()
@@ -632,8 +635,8 @@ def raw_tool(
         field: type_ if isinstance(type_, tuple) else (type_, ...)
         for field, type_ in fields.items()
     }
-    schema = _params_schema(create_model(name, __base__=Params, **definitions))
-    return lambda run: Tool(name, description, None, run, risk, schema=schema, **settings)
+    params = create_model(name, __base__=Params, **definitions)
+    return lambda run: Tool(name, description, params, run, risk, raw=True, **settings)
 
 
 def tools_from_functions(functions: Mapping[str, Callable[..., Any]]) -> list[Tool]:

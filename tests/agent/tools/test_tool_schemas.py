@@ -24,9 +24,6 @@ from agent.tools.registry import Registry, Tool, tool_specs
 from agent.tools.toolset import available_tools
 from agent.wiki import Wiki
 
-RAW = {"REMEMBER": ("key", "value"), "RECALL": ("key",), "SEARCH_MEMORY": ("query", "kinds")}
-"""Tools that parse their own parameter, as in the reference engine."""
-
 
 @pytest.fixture
 def registry():
@@ -50,8 +47,7 @@ def test_schema_fields_keep_type_without_padding(with_memory):
         function = spec["function"]
         fields = function["parameters"]["properties"]
         tool = with_memory.get(function["name"])
-        raw = RAW.get(tool.name, ())
-        assert set(fields) == set(tool.params.model_fields if tool.params else raw)
+        assert set(fields) == set(tool.params.model_fields)
         for field in fields.values():
             assert {"type", "enum"} & set(field), (function["name"], field)
             assert "title" not in field
