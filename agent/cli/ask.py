@@ -39,9 +39,7 @@ from agent.errors import UsageError
 from agent.journal.runs import Runs
 from agent.models.providers import EXTRACTIVE, default_model
 from agent.run.outcome import exit_code
-from agent.run.preview import preview
 from agent.run.research import research
-from agent.run.resume import resume_run
 from agent.types import Report
 
 if TYPE_CHECKING:
@@ -134,6 +132,8 @@ def ask(question: tuple[str, ...], **flags: Any) -> int:
 @output_flags
 def resume(run: str, section: str | None, data_dir: Path, **flags: Any) -> int:
     """Resume RUN after a crash, Ctrl-C, a reboot or an exhausted budget."""
+    from agent.run.resume import resume_run  # noqa: PLC0415 - new runs do not need it
+
     folder = Runs(data_dir).find(run)
     data = folder.path.parent.parent
     required = load_options(
@@ -159,6 +159,8 @@ def ask_once(question: str, flags: dict[str, Any], on_report: OnReport | None = 
     """
     settings = load_options(_run_settings(flags), config=True)
     if settings.dry_run:
+        from agent.run.preview import preview  # noqa: PLC0415 - a run does not need it
+
         print(preview(question, settings, os.environ))
         return 0
     if settings.allow_tasks:

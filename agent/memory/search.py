@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import heapq
 import math
-import statistics
 import time
 from collections import Counter, defaultdict
 from datetime import UTC, datetime
@@ -386,6 +385,8 @@ def _fuse_scores(found: Found, cosines: Sequence[float]) -> Found:
     """Order hits by the sum of their word scores and cosines, scaled to the same range."""
     if len(found) < 2:
         return found
+    import statistics  # noqa: PLC0415 - needed only with embeddings
+
     scores = [score for score, _ in found]
     spread = (
         max(statistics.pstdev(scores), MIN_SPREAD * statistics.mean(scores)) or MEANING_ONLY_WEIGHT

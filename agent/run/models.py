@@ -14,7 +14,6 @@ from agent.limits import STANDARD_LIMITS
 from agent.loop.guided import GuidedModel
 from agent.loop.judge import PluginJudge
 from agent.models.base import ModelWrapper, ask_model
-from agent.models.local import serve_model_file
 from agent.models.providers import (
     EXTRACTIVE,
     SCRIPTED,
@@ -22,8 +21,6 @@ from agent.models.providers import (
     is_small,
     remote_model,
 )
-from agent.models.router import Router
-from agent.models.scripted import ScriptedModel
 from browser.imports import import_in_background
 from browser.net.egress import Egress, EgressPolicy
 
@@ -80,6 +77,8 @@ class ResolvedModel:
             model = GuidedModel(model, options.depth_limits)
         if not options.fallback:
             return model
+        from agent.models.router import Router  # noqa: PLC0415 - few runs have fallbacks
+
         # Resolved now, so that a wrong name is reported immediately; opened only when needed.
         fallbacks = [
             find_endpoint(name, None, self.environ, options) or _local_model(name)
@@ -131,6 +130,8 @@ async def open_endpoint(
     """
     assert endpoint is not None, "a model that is not local has an endpoint"
     if endpoint.api == "local":
+        from agent.models.local import serve_model_file  # noqa: PLC0415 - few models are files
+
         serving = serve_model_file(endpoint.model, options.context_window)
         address = await stack.enter_async_context(serving)
         endpoint = replace(endpoint, base_url=address, model="", api="openai")
@@ -151,6 +152,8 @@ def _local_model(name: str | None, limits: DepthLimits = STANDARD_LIMITS) -> Mod
     if not name or name == EXTRACTIVE:
         return ExtractiveModel(limits)
     if name.startswith(SCRIPTED):
+        from agent.models.scripted import ScriptedModel  # noqa: PLC0415 - for tests and demos
+
         return ScriptedModel.from_file(name.removeprefix(SCRIPTED))
     prefix, _, rest = name.partition("/")
     plugged: Model | None = make_plugin("models", prefix, rest)

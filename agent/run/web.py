@@ -23,7 +23,6 @@ from browser.net.egress import Egress, EgressPolicy
 from browser.net.http import HttpClient
 from browser.net.polite import Polite
 from browser.net.url import normalize, parse
-from browser.read.crawl import Crawler
 from browser.read.reader import Reader
 from browser.types import Document, Outcome, Page
 
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
 
     from agent.options import Options
     from agent.tools.context import Record
+    from browser.read.crawl import Crawler
     from browser.session.session import Browser
     from browser.solvers import Solver
     from browser.types import PageContext
@@ -91,7 +91,7 @@ async def open_web(
             chain,
             reader,
             browser.get,
-            Crawler(reader, polite),
+            partial(_make_crawler, reader, polite),
             # robots.txt applies to robots, but not to the user's own browser
             None if attached else polite,
             {name: value for name, value in filters.items() if value},
@@ -104,6 +104,12 @@ async def open_web(
             web.look_for_page = partial(_take_context, web, record)
             await web.look_for_page()
         yield web
+
+
+def _make_crawler(reader: Reader, polite: Polite) -> Crawler:
+    from browser.read.crawl import Crawler  # noqa: PLC0415 - few runs crawl
+
+    return Crawler(reader, polite)
 
 
 class NamedAddresses:

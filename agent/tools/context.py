@@ -99,7 +99,7 @@ class Web:
     chain: Chain
     reader: Reader
     start_browser: Callable[[], Awaitable[Browser]]
-    crawler: Crawler | None = None
+    make_crawler: Callable[[], Crawler] | None = None
     crawl_policy: Polite | None = None
     search_defaults: dict[str, Any] = field(default_factory=dict)
     attached: bool = False

@@ -45,7 +45,6 @@ from agent.tools.registry import (
 )
 from agent.tools.user import require_approval
 from agent.types import ToolTrait
-from agent.wiki import Relation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -427,6 +426,8 @@ async def wiki_record_relationship(
     if not wiki.rules.allows(type):
         hint = f"Use one of {', '.join(sorted(wiki.rules.types))}."
         raise ToolError(f"no such type: {type}", hint=hint)
+    from agent.wiki import Relation  # noqa: PLC0415 - few runs have a wiki
+
     new = [Relation(source, target, type, note, evidence, date)]
     added = await context.in_memory_thread(wiki.record_relations, new)
     return ToolResult({"added": len(added)})

@@ -424,13 +424,14 @@ async def crawl(
 ) -> Finish:
     """Read the pages below `url`, starting with those whose addresses and links match the query."""
     web = require_web(context)
-    if web.crawler is None:
+    if web.make_crawler is None:
         raise ToolError("this run does not read websites", hint="READ single pages.")
     left = context.max_sources - context.evidence.pages_read
     if left <= 0:
         raise _too_many_sources(context)
     seconds = context.seconds_left(CRAWL_SECONDS)
-    crawled = await web.crawler.crawl(url, query=query, max_pages=min(pages, left), seconds=seconds)
+    crawler = web.make_crawler()
+    crawled = await crawler.crawl(url, query=query, max_pages=min(pages, left), seconds=seconds)
     return lambda: _crawl_result(context, crawled, url, query)
 
 

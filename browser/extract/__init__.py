@@ -9,11 +9,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urlsplit
 
 from browser.errors import ExtractError, TooLarge
-from browser.extract.documents import read_compound, read_with_plugin, read_zip
-from browser.extract.documents.mail import read_mail, saved_page
 from browser.extract.html import extract
 from browser.extract.sniff import BINARY, decode, sniff
-from browser.extract.text_formats import read_text
 from browser.imports import import_in_background
 from browser.net.url import host
 
@@ -74,20 +71,31 @@ def _read(body: bytes, content_type: str, url: str, *, packed: bool = False) -> 
             content, note = _gunzip(body)
             document = extract_body(content, "", url.removesuffix(".gz"))
             return replace(document, notes=(*document.notes, note)) if note else document
-        case "zip":
-            return read_zip(body, url, name, None if packed else _read_member)
-        case "ole":
-            return read_compound(body, url, name)
-        case "rtf":
-            return read_with_plugin(kind, body, url, name)
+        case "zip" | "ole" | "rtf":
+            return _read_packed(kind, body, url, name, packed=packed)
         case "mail":
-            page = saved_page(body)
-            return extract(page[0], page[1] or url) if page else read_mail(body, url, name)
+            from browser.extract.documents import mail  # noqa: PLC0415 - most runs read only HTML
+
+            page = mail.saved_page(body)
+            return extract(page[0], page[1] or url) if page else mail.read_mail(body, url, name)
     if kind == BINARY:
         message = f"{content_type or 'the body'} is not a readable document"
         raise ExtractError(message, hint="Images, audio and programs cannot be read.")
+    from browser.extract.text_formats import read_text  # noqa: PLC0415 - most runs read only HTML
+
     document = read_text(kind, decode(body, content_type), url, name)
     return add_platform_record(document, body, url) if kind == "json" else document
+
+
+def _read_packed(kind: str, body: bytes, url: str, name: str, *, packed: bool) -> Document:
+    """Read an Office file, an e-book or an archive; `packed` as in `_read`."""
+    from browser.extract.documents import packed as readers  # noqa: PLC0415 - most runs read HTML
+
+    if kind == "zip":
+        return readers.read_zip(body, url, name, None if packed else _read_member)
+    if kind == "ole":
+        return readers.read_compound(body, url, name)
+    return readers.read_with_plugin(kind, body, url, name)
 
 
 def _read_member(body: bytes, name: str) -> Document:

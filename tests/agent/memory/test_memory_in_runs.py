@@ -24,11 +24,16 @@ if TYPE_CHECKING:
 
 QUESTION = "How old is Hesk Light?"
 _WITHOUT = """
-import asyncio, sys
+import asyncio, sys, agent.cli.ask
 from agent import research
 report = asyncio.run(research("q", model=sys.argv[1], data_dir=sys.argv[2], memory=False))
 assert report.status == "not_found", report
-unused = {"sqlalchemy", "playwright", "ruamel", "pydantic_monty", "trafilatura"}
+unused = {
+    "sqlalchemy", "playwright", "ruamel", "pydantic_monty", "trafilatura", "statistics",
+    "agent.models.local", "agent.models.router", "agent.run.preview", "agent.run.resume",
+    "agent.wiki", "browser.extract.documents.mail", "browser.extract.documents.packed",
+    "browser.extract.text_formats", "browser.read.crawl",
+}
 assert not unused & sys.modules.keys(), unused & sys.modules.keys()
 """
 

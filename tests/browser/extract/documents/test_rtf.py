@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from browser.errors import ExtractError
 from browser.extract import extract_body
-from browser.extract.documents import read_with_plugin
+from browser.extract.documents.packed import read_with_plugin
 
 if TYPE_CHECKING:
     from browser.types import Document
