@@ -30,6 +30,8 @@ _UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\
 
 `re` takes 5 ms to compile it, so its patterns are compiled when a text may need them.
 """
+_OTHER_SCRIPT = re.compile("[^\x00-\u036f\u2000-\u22ff]")
+"""A character that is not Latin, punctuation or a symbol."""
 # A word in Chinese, Japanese or Thai has about two characters.
 _CHARACTERS_PER_WORD = 2
 _LATIN_ACCENT = re.compile("(?<=[a-z])[\u0300-\u036f]+")
@@ -61,11 +63,17 @@ def words(text: str) -> list[str]:
     if not text.isascii():  # `perez` finds Pérez; accents of other scripts are kept
         folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
         bare = _LATIN_ACCENT.sub("", unicodedata.normalize("NFD", folded))
-        folded = _unspaced_character().sub(r" \g<0> ", unicodedata.normalize("NFC", bare))
+        folded = unicodedata.normalize("NFC", bare)
+        if _may_be_unspaced(folded):
+            folded = _unspaced_character().sub(r" \g<0> ", folded)
     found = _WORD.findall(folded)
     if "'" not in folded:
         return found
     return [w.removesuffix("'s").replace("'", "") for w in found]
+
+
+def _may_be_unspaced(text: str) -> bool:
+    return not text.isascii() and _OTHER_SCRIPT.search(text) is not None
 
 
 @functools.cache
@@ -75,7 +83,7 @@ def _unspaced_character() -> re.Pattern[str]:
 
 def unspaced_characters(text: str) -> list[str]:
     """Return the characters of scripts without spaces, in order."""
-    return [] if text.isascii() else _unspaced_character().findall(text)
+    return _unspaced_character().findall(text) if _may_be_unspaced(text) else []
 
 
 _WORD_CHARACTERS = re.compile(r"\w+")
@@ -93,7 +101,7 @@ _RUN_LENGTH = 4
 
 def word_list(text: str) -> list[str]:
     """Return the words in `text`, unchanged; in scripts without spaces, the characters."""
-    pattern = _WORD_CHARACTERS if text.isascii() else _word_or_character()
+    pattern = _word_or_character() if _may_be_unspaced(text) else _WORD_CHARACTERS
     return pattern.findall(text)
 
 
@@ -157,7 +165,7 @@ def character_pairs(text: str) -> list[str]:
 
     They are used instead of words, because word boundaries are hard to find in these languages.
     """
-    return [] if text.isascii() else _character_pair().findall(text)
+    return _character_pair().findall(text) if _may_be_unspaced(text) else []
 
 
 def content_words(text: str) -> list[str]:
