@@ -262,13 +262,13 @@ class Sentence(ReportPart):
     """
 
     text: str
-    citations: list[int] = Field(default_factory=list)
+    citations: list[int] = []
     verdict: VerdictState = VerdictState.UNCITED
     decided_by: Literal["code", "judge"] = "code"
     reason: str = ""
     weak: bool = False
     about_search: bool = False
-    missing: list[str] = Field(default_factory=list)
+    missing: list[str] = []
     step: str = ""
     secondary_to: str = ""
     primary: int | None = None
@@ -296,10 +296,10 @@ class ReportSource(ReportPart):
     fetched_at: str
     sha256: str
     via: Literal["http", "browser", "file", "snippet", "mcp", "tool", "computed"]
-    quotes: list[str] = Field(default_factory=list)
+    quotes: list[str] = []
     published: str | None = None
     copy_of: int | None = None
-    pages: list[int] = Field(default_factory=list)
+    pages: list[int] = []
 
 
 class Conflict(ReportPart):
@@ -311,11 +311,11 @@ class Conflict(ReportPart):
     """
 
     text: str
-    citations: list[int] = Field(default_factory=list)
+    citations: list[int] = []
     source: int
     quote: str
     reason: str = ""
-    newer: list[int] = Field(default_factory=list)
+    newer: list[int] = []
 
 
 class ContrarySearch(ReportPart):
@@ -326,7 +326,7 @@ class ContrarySearch(ReportPart):
 
     text: str
     query: str
-    read: list[str] = Field(default_factory=list)
+    read: list[str] = []
     found: bool = False
 
 
@@ -396,7 +396,7 @@ class DataValue(ReportPart):
 
     pointer: str
     value: Any
-    citations: list[int] = Field(default_factory=list)
+    citations: list[int] = []
     verdict: VerdictState = VerdictState.UNCITED
     quote: str = ""
     reason: str = ""
@@ -418,8 +418,8 @@ class CheckedReference(ReportPart):
     source: int | None = None
     now: str = ""
     archived: str = ""
-    wrong: list[str] = Field(default_factory=list)
-    notes: list[str] = Field(default_factory=list)
+    wrong: list[str] = []
+    notes: list[str] = []
 
 
 CheckState = Literal["stands", "moved", "changed", "gone", "contradicted", "not_checked"]
@@ -510,17 +510,17 @@ class Report(ReportPart):
     answer: str = ""
     confidence: float | None = 0.0
     confidence_parts: ConfidenceParts = Field(default_factory=ConfidenceParts)
-    sentences: list[Sentence] = Field(default_factory=list)
-    sources: list[ReportSource] = Field(default_factory=list)
-    conflicts: list[Conflict] = Field(default_factory=list)
-    challenges: list[ContrarySearch] = Field(default_factory=list)
+    sentences: list[Sentence] = []
+    sources: list[ReportSource] = []
+    conflicts: list[Conflict] = []
+    challenges: list[ContrarySearch] = []
     data: Any = None
-    values: list[DataValue] = Field(default_factory=list)
-    data_notes: list[str] = Field(default_factory=list)
-    references: list[CheckedReference] = Field(default_factory=list)
-    rechecked: list[RecheckedSentence] = Field(default_factory=list)
-    closest: list[ClosePassage] = Field(default_factory=list)
-    searches: list[SearchLine] = Field(default_factory=list)
+    values: list[DataValue] = []
+    data_notes: list[str] = []
+    references: list[CheckedReference] = []
+    rechecked: list[RecheckedSentence] = []
+    closest: list[ClosePassage] = []
+    searches: list[SearchLine] = []
     usage: UsageTotals = Field(default_factory=UsageTotals)
     steps: int = 0
     elapsed_s: float = 0.0
