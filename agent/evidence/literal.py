@@ -18,7 +18,7 @@ from agent.evidence.passages import HEADING_SEPARATOR, bare_title, named_cells, 
 from agent.evidence.tokens import is_negation, runs_on, token_keys, tokenize, word_tokens
 from agent.types import Passage, Verdict, VerdictState
 from browser.text.sentences import sentences
-from browser.text.words import BM25, FOLDED, UNSPACED, content_words
+from browser.text.words import BM25, FOLDED, content_words, unspaced_characters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -360,8 +360,10 @@ def _quotation_pattern(pieces: tuple[str, ...]) -> re.Pattern[str]:
     # characters do.
     if not pattern:
         return re.compile(r"(?!)")
-    whole = rf"(?:(?<!\w)|(?=[{UNSPACED}])){pattern}(?:(?!\w)|(?<=[{UNSPACED}]))"
-    return re.compile(whole, re.IGNORECASE)
+    text = "".join(pieces).strip("*_")
+    start = "" if unspaced_characters(text[0]) else r"(?<!\w)"
+    end = "" if unspaced_characters(text[-1]) else r"(?!\w)"
+    return re.compile(start + pattern + end, re.IGNORECASE)
 
 
 def _char_pattern(character: str) -> str:

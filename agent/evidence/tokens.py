@@ -11,7 +11,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from browser.text.words import UNSPACED
+from browser.text.words import UNSPACED, may_be_unspaced, unspaced_characters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,27 +41,34 @@ _MARKS = (
 """Marks that belong to the letter before them, such as the vowel signs of Indian scripts; some of
 the ranges include letters.
 """
-_IN_WORD = rf"(?:[^\W_{UNSPACED}]|[{_MARKS}])"
-_UNSPACED = re.compile(f"[{UNSPACED}]")
-_TOKEN = re.compile(
-    rf"""(?P<footnote>\[\d{{1,3}}\])
-    |(?P<date>(?<![\d.])(?:0?[1-9]|[12]\d|3[01])\.[ ]?(?:0?[1-9]|1[0-2])\.[ ]?[12]\d{{3}}
-       (?!\.?\d))
-    |(?P<comma>\d{{1,3}}(?:[.\u00a0\u2009\u202f '’]\d{{3}})+,\d+(?![\d,])
-       |\d{{1,3}}(?:\.\d{{3}}){{2,}}(?!\.?\d)
-       |(?<![\d.,])(?:0,\d+|\d+,\d{{1,2}})(?!\d|[.,]\d))
-    |(?P<number>\d{{1,3}}(?:[,\u00a0\u2009\u202f]\d{{3}})+(?:\.\d+)?(?!\d)
-       |\d{{1,2}}(?:,\d\d)+,\d{{3}}(?![\d,])|\d{{1,3}}(?:['’]\d{{3}})+(?!\d)|\d+(?:\.\d+)?)
-     (?P<suffix>(?:st|nd|rd|th|s)\b)?(?P<part>[¼-¾⅐-⅞])?
-    |(?P<fraction>[¼-¾⅐-⅞])
-    |(?P<word>[{UNSPACED}]|[^\W\d_{UNSPACED}]{_IN_WORD}*(?:['’]{_IN_WORD}+)*)
-    |(?P<sign>[£$€%°])
-    |(?P<mark>[^\w\s]|_)""",
-    re.VERBOSE,
-)
-"""Of the numbers, `comma` has a decimal comma or thousands separated by dots (`1.234,5`, `23,75`).
-Two or more digits after a comma in a list (`12,14,16`) are not decimals.
-"""
+
+
+@functools.cache
+def _token_pattern(unspaced: str) -> re.Pattern[str]:
+    """Compile a pattern in which each of the characters `unspaced` (a class) is a word.
+
+    Of the numbers, `comma` has a decimal comma or thousands separated by dots (`1.234,5`, `23,75`).
+    Two or more digits after a comma in a list (`12,14,16`) are not decimals.
+    """
+    in_word = rf"(?:[^\W_{unspaced}]|[{_MARKS}])"
+    character = f"[{unspaced}]|" if unspaced else ""
+    return re.compile(
+        rf"""(?P<footnote>\[\d{{1,3}}\])
+        |(?P<date>(?<![\d.])(?:0?[1-9]|[12]\d|3[01])\.[ ]?(?:0?[1-9]|1[0-2])\.[ ]?[12]\d{{3}}
+           (?!\.?\d))
+        |(?P<comma>\d{{1,3}}(?:[.\u00a0\u2009\u202f '’]\d{{3}})+,\d+(?![\d,])
+           |\d{{1,3}}(?:\.\d{{3}}){{2,}}(?!\.?\d)
+           |(?<![\d.,])(?:0,\d+|\d+,\d{{1,2}})(?!\d|[.,]\d))
+        |(?P<number>\d{{1,3}}(?:[,\u00a0\u2009\u202f]\d{{3}})+(?:\.\d+)?(?!\d)
+           |\d{{1,2}}(?:,\d\d)+,\d{{3}}(?![\d,])|\d{{1,3}}(?:['’]\d{{3}})+(?!\d)|\d+(?:\.\d+)?)
+         (?P<suffix>(?:st|nd|rd|th|s)\b)?(?P<part>[¼-¾⅐-⅞])?
+        |(?P<fraction>[¼-¾⅐-⅞])
+        |(?P<word>{character}[^\W\d_{unspaced}]{in_word}*(?:['’]{in_word}+)*)
+        |(?P<sign>[£$€%°])
+        |(?P<mark>[^\w\s]|_)""",
+        re.VERBOSE,
+    )
+
 
 _SYMBOLS_BY_WORD = {"percent": "%", "prozent": "%"}
 _ACCENT = re.compile(r"(?<=[a-z])[\u0300-\u036f]+|[\u0591-\u05c7\u064b-\u0652\u0670\u200c\u200d]")
@@ -131,7 +138,8 @@ def is_negation(key: str) -> bool:
 def tokenize(text: str) -> list[Token]:
     """Split text into tokens; `forty-one` and `8.2 million` are one number each."""
     found: list[Token] = []
-    for match in _TOKEN.finditer(text):
+    pattern = _token_pattern(UNSPACED if may_be_unspaced(text) else "")
+    for match in pattern.finditer(text):
         start, end = match.span()
         if match["word"]:
             capital = match["word"][0].isupper()
@@ -177,7 +185,7 @@ def _read_number(printed: str, fraction: str, *, has_comma: bool) -> float:
 
 def runs_on(before: Token, after: Token) -> bool:
     """Return whether two words are adjacent in a script without spaces, so that they may be one."""
-    return before.end == after.start and any(map(_UNSPACED.match, (before.key, after.key)))
+    return before.end == after.start and bool(unspaced_characters(before.key[:1] + after.key[:1]))
 
 
 def word_tokens(tokens: Sequence[Token]) -> list[Token]:

@@ -25,7 +25,7 @@ FOLDED = "(folded) "
 """The prefix of a block inside a closed <details>."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 # In scripts without spaces, each character is treated as a word.
-_UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 """Thai, Lao, Burmese, Khmer, kana and Han, as part of a regular expression's character class.
 
 `re` takes 5 ms to compile it, so its patterns are compiled when a text may need them.
@@ -64,7 +64,7 @@ def words(text: str) -> list[str]:
         folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
         bare = _LATIN_ACCENT.sub("", unicodedata.normalize("NFD", folded))
         folded = unicodedata.normalize("NFC", bare)
-        if _may_be_unspaced(folded):
+        if may_be_unspaced(folded):
             folded = _unspaced_character().sub(r" \g<0> ", folded)
     found = _WORD.findall(folded)
     if "'" not in folded:
@@ -72,18 +72,19 @@ def words(text: str) -> list[str]:
     return [w.removesuffix("'s").replace("'", "") for w in found]
 
 
-def _may_be_unspaced(text: str) -> bool:
+def may_be_unspaced(text: str) -> bool:
+    """Whether a text may contain characters of scripts without spaces (`UNSPACED`)."""
     return not text.isascii() and _OTHER_SCRIPT.search(text) is not None
 
 
 @functools.cache
 def _unspaced_character() -> re.Pattern[str]:
-    return re.compile(f"[{_UNSPACED}]")
+    return re.compile(f"[{UNSPACED}]")
 
 
 def unspaced_characters(text: str) -> list[str]:
     """Return the characters of scripts without spaces, in order."""
-    return _unspaced_character().findall(text) if _may_be_unspaced(text) else []
+    return _unspaced_character().findall(text) if may_be_unspaced(text) else []
 
 
 _WORD_CHARACTERS = re.compile(r"\w+")
@@ -91,7 +92,7 @@ _WORD_CHARACTERS = re.compile(r"\w+")
 
 @functools.cache
 def _word_or_character() -> re.Pattern[str]:
-    return re.compile(rf"[^\W{_UNSPACED}]+|[{_UNSPACED}]")
+    return re.compile(rf"[^\W{UNSPACED}]+|[{UNSPACED}]")
 
 
 # Two passages rarely share four consecutive words by chance; article-extraction-benchmark also uses
@@ -101,7 +102,7 @@ _RUN_LENGTH = 4
 
 def word_list(text: str) -> list[str]:
     """Return the words in `text`, unchanged; in scripts without spaces, the characters."""
-    pattern = _word_or_character() if _may_be_unspaced(text) else _WORD_CHARACTERS
+    pattern = _word_or_character() if may_be_unspaced(text) else _WORD_CHARACTERS
     return pattern.findall(text)
 
 
@@ -157,7 +158,7 @@ def stem_in(language: str, word: str) -> str:
 
 @functools.cache
 def _character_pair() -> re.Pattern[str]:
-    return re.compile(rf"(?=([{_UNSPACED}\uac00-\ud7af]{{2}}))")
+    return re.compile(rf"(?=([{UNSPACED}\uac00-\ud7af]{{2}}))")
 
 
 def character_pairs(text: str) -> list[str]:
@@ -165,7 +166,7 @@ def character_pairs(text: str) -> list[str]:
 
     They are used instead of words, because word boundaries are hard to find in these languages.
     """
-    return _character_pair().findall(text) if _may_be_unspaced(text) else []
+    return _character_pair().findall(text) if may_be_unspaced(text) else []
 
 
 def content_words(text: str) -> list[str]:
