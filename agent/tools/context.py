@@ -152,6 +152,20 @@ class Web:
         why = "the user's active tab does not respond: it is busy, or a dialog is open in it"
         return ToolError(why, hint="READ without url to try the tab again, or OPEN an address.")
 
+    async def browser_for(self, url: str, seconds: float) -> Browser:
+        """Start the browser while waiting for the turn to load a page, including its robots.txt.
+
+        Raises the errors of `Polite.wait_turn` and `start_browser`, the former if both fail.
+        """
+        starting = asyncio.ensure_future(self.start_browser())
+        try:
+            if self.crawl_policy is not None:  # None for the user's Chrome
+                await self.crawl_policy.wait_turn(url, seconds)
+            return await starting
+        finally:
+            starting.cancel()
+            await asyncio.gather(starting, return_exceptions=True)
+
     async def read_tab(self) -> Page:
         """Read the current state of the open page: the run's tab, or the user's page.
 

@@ -76,10 +76,9 @@ async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
     web.egress.guard.check_url(url)
     usual = web.reader.deadline_of(url, context.limits.read_seconds)
     seconds = context.seconds_left(usual)
-    if web.crawl_policy is not None:  # None for the user's Chrome
-        await web.crawl_policy.wait_turn(url, seconds)
+    browser = await web.browser_for(url, seconds)
     async with web.lock:
-        browser, tab = await web.start_browser(), web.tab
+        tab = web.tab
         if tab is not None and await browser.responds(tab):
             await tab.goto(url, deadline=seconds)
         else:

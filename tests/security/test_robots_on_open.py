@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from agent.run.web import NamedAddresses
@@ -62,6 +64,44 @@ async def test_user_named_url_is_read_and_robots_rule_reported(ask, script, even
     assert "robots.txt does not allow" in told[1]["error"]  # found from there, not named
     assert "/private/lamp?no=7" in site
     assert "/private/next" not in site
+
+
+class SlowRobots(Pages):
+    """Sends robots.txt once the browser is starting."""
+
+    def get(self) -> None:
+        if self.path == "/robots.txt":
+            self.server.site.starting.wait()
+        super().get()
+
+
+class AskedSlowly(Asked):
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self.starting = threading.Event()
+
+
+@pytest.mark.parametrize(("path", "shown"), [("/lamp", True), ("/private/lamp", False)])
+@pytest.mark.row(n=26)
+async def test_browser_starts_while_robots_txt_is_fetched(ask, script, events, path, shown):
+    with serving(SlowRobots, AskedSlowly) as site:
+
+        def watch(context):
+            start = context.web.start_browser
+
+            async def started():
+                site.starting.set()
+                return await start()
+
+            context.web.start_browser = started
+
+        report = await ask(
+            model=script(f"<<TOOL:OPEN:{site.url}{path}>>", "NOT_FOUND"),
+            allow_private=[site.url.removeprefix("http://")],
+            opened=watch,
+        )
+    [told] = [e.data["data"] for e in events(report) if e.type == "tool.result"]
+    assert ("error" not in told, path in site) == (shown, shown)
 
 
 @pytest.mark.parametrize(
