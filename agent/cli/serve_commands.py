@@ -110,8 +110,8 @@ def serve(
         print(f"{address}/?ticket={ticket}" if ticket else address, flush=True)
         if ticket:
             note(
-                f"This URL logs in a single browser and works only once. The token is {required}",
-                "API clients send it as `Authorization: Bearer TOKEN`.",
+                "This URL logs in a single browser and works only once.",
+                f"API clients send the header `Authorization: Bearer {required}`.",
             )
 
     state = ServerState(
