@@ -151,8 +151,8 @@ class Observation:
     available as data: `passages` contains its passages, `results` the search results, and
     `snapshot` the text of a live page with its refs: the complete page after OPEN, only the changes
     after an action. `made` is False for a call that was refused before its tool ran, so that
-    nothing was read. `traits` contains the traits that the tool declares. `request` describes the
-    request in one line; "" for a tool that playbooks leave out.
+    nothing was read. `traits` contains the traits that the tool declares. `request` is the
+    argument that a playbook shows for the call, on one line; "" if playbooks leave out the tool.
     """
 
     call: ToolCall

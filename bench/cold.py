@@ -67,7 +67,7 @@ class Instant:
 
 @dataclass
 class Round:
-    """One finished process: when it began, reported events, and ended."""
+    """One finished process: when it started, reported events and ended."""
 
     marks: dict[str, float] = field(default_factory=dict)
     peak_mb: float = 0.0

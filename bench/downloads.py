@@ -2,9 +2,9 @@
 
     python -m bench.downloads [GIGABYTES FILES]
 
-The file is generated on the fly over loopback. Counted are what the server could send before it was
-stopped, the largest size that any folder reached, and how many files were kept. This is row 22 of
-the scorecard.
+The file is generated on the fly and sent over loopback. Prints how much the server could send
+before it was stopped, the largest size that any folder reached, and how many files were kept. This
+is row 22 of the scorecard.
 """
 
 from __future__ import annotations

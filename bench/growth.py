@@ -1,4 +1,4 @@
-"""Measures what a long-reading process keeps: memory per 100 pages, handles, processes.
+"""Measures what a process that reads many pages retains: memory, handles, processes.
 
 python -m bench.growth [PAGES]     (300)
 """

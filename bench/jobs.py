@@ -1,7 +1,7 @@
 """Stress-tests jobs: batches against single runs, and workers killed with -9 on one queue.
 
 `python -m bench.jobs QUESTIONS.jsonl SEARXNG_URL [batch|kills|sqlite|speed] [HOW MANY]` asks the
-keyless model, over HTTP alone, on a web that is served there (with some latency). `batch` prints
+extractive model, over HTTP only, on a web served there (with some latency). `batch` prints
 how much faster eight at a time are, and whether a batch that was killed ten times writes the same
 bytes; `kills` kills two workers on their own Postgres at 40 random points and restarts the database
 once; `sqlite` does so with one worker on a file; `speed` compares two workers with one. Exits with

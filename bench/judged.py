@@ -3,10 +3,10 @@
     python -m bench.judged ask  FOLDER CLAIMS [PAGES] [--every N]
     python -m bench.judged read FOLDER CLAIMS [PAGES] [--every N] [-v]
 
-`ask` writes `system.txt` and, for each page, what the judge would be asked about the claims that do
-not stand there literally, ten a request: `NAME-1.request.txt`. The replies go beside them as
-`NAME-1.reply.txt`; `read` counts. CLAIMS is a file of JSON lines, claims (claim, page, label, kind)
-of PAGES (page, text, title?), as in `bench/paraphrases`, or pages with theirs
+`ask` writes `system.txt` and, for each page, what the judge would be asked about the claims that
+are not on the page literally, ten per request: `NAME-1.request.txt`. Put the replies beside them as
+`NAME-1.reply.txt`; `read` counts. CLAIMS is a JSON Lines file: claims (claim, page, label, kind)
+about PAGES (page, text, title?), as in `bench/paraphrases`, or pages with their claims
 ({"page": {"title", "text"}, "claims": [{claim, label, kind}]}). `--every N` takes every Nth claim.
 
 A true claim counts as right if it is supported, a wrong one if it is not; false alarms (true claims

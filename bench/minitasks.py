@@ -3,7 +3,7 @@
     python -m bench.minitasks [--seed N] [--play KIND]
 
 Sixty tasks click and type, mostly on elements that only have listeners; twenty drag or draw. Words,
-numbers and orders come from the seed; `minitasks.js` draws the pages and knows what is done.
+numbers and orders come from the seed; `minitasks.js` draws the pages and knows when a task is done.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 DATA is as for `serp.py`. Each page with a gold parse, and each block page and empty page, is read
 after each mutation in `tests/browser/search/mutations.py`. Prints, per mutation and engine, the
-share of gold results found, matching outcomes, and advertisements that came through. Exits with 8
-below the target, for an advertisement, or for an unrecognised block page.
+share of gold results found, matching outcomes, and advertisements that were taken for results.
+Exits with 8 if a target is missed, for any such advertisement, or for an unrecognised block page.
 """
 
 from __future__ import annotations

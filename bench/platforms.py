@@ -2,13 +2,13 @@
 
     python -m bench.platforms DATA [GOLD]
 
-DATA holds one folder a platform; GOLD (`gold.json` in DATA) is a JSON list, a page an entry: `file`
-in DATA, `url` where the page does not name its own, `uri` (a part of it) for one reply of a
-recorded session, and `expect`: the fields of the record. `items` is their number, `items.N` the
-fields of one; `fields` and `counts` are objects. A text is compared by its beginning, a date to its
-own exactness, a list of numbers means any of them, a name after `?` may be missing. Anything that
-identifies, dates or counts a record and is not in the table must not be in the record either. A
-page whose `platform` is null must yield no record.
+DATA contains one folder per platform; GOLD (`gold.json` in DATA) is a JSON list with one entry per
+page: `file` in DATA, `url` if the page does not state its own, `uri` (a part of it) for one reply
+of a recorded session, and `expect`: the fields of the record. `items` is the number of items,
+`items.N` the fields of one; `fields` and `counts` are objects. A text is compared by its beginning,
+a date to its own precision, a list of numbers means any of them, a name after `?` may be missing.
+Anything that identifies, dates or counts a record and is not in the table must not be in the record
+either. A page whose `platform` is null must yield no record.
 
 Prints right, wrong and missing fields by platform. Exits with 8 if any field is wrong, or if less
 than 95 % of the pages' fields were read.

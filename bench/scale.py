@@ -1,9 +1,9 @@
 """Simulates the queue with a thousand workers on a virtual clock.
 
-`python -m bench.scale [WORKERS] [PAGES A DAY]` simulates hours of it: questions that come in,
-workers that look for them as `agent.jobs.worker` does (intervals taken from it), runs that take
-their time, machines that die. Prints how long questions wait, what the database has to do, and how
-soon the runs of the dead go on.
+`python -m bench.scale [WORKERS] [PAGES A DAY]` simulates hours of operation: questions
+arrive, workers poll as `agent.jobs.worker` does (with its intervals), runs take their time,
+machines fail. Prints how long questions wait, the load on the database, and how soon the runs of
+failed machines continue.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ SLOTS_PER_WORKER = 4
 DEATHS_A_DAY = 1.0
 """Forced terminations per worker and day."""
 OF_A_WORKER, OF_A_POLL, OF_AN_UPKEEP, OF_A_JOB = 16, 4, 6, 10
-"""Transactions: a second of a worker that does nothing (the engine's own loops), of a look, of what
-one does for all, of a job from queue to outcome. From `pg_stat_database` with one worker: 16 a
-second with a look each five seconds, 37 with four a second; 10 a job, of 20."""
+"""Transactions: per second by an idle worker (DBOS's own loops), per poll, per round of maintenance
+for all workers, and per job from queue to outcome. From `pg_stat_database` with one worker: 16 per
+second with a poll every five seconds, 37 with four polls per second; 10 per job, over 20 jobs."""
 
 
 def simulate(  # noqa: C901 - one loop, a branch for each kind of event

@@ -1,10 +1,10 @@
 """Reads saved result pages and compares them with a gold parse: `python -m bench.serp DATA`.
 
 DATA holds `serp/INDEX.json` (or is that folder): a list of {file, engine, kind, gold?}, where
-`gold` names a JSON file with `results` of url, title and snippet. Printed per engine: the share
-of gold results found with the right URL and title, with the right snippet besides, pages whose
-outcome fits their kind, and advertisements that came through. Exit code 8 below the targets, for
-an advertisement, or for a wall that is not named so.
+`gold` names a JSON file with `results` of url, title and snippet. Prints for each engine the share
+of gold results found with the right URL and title, the share that also has the right snippet, the
+pages whose outcome fits their kind, and advertisements that were taken for results. Exits with 8 if
+a target is missed, for any such advertisement, or for an unrecognised block page.
 """
 
 from __future__ import annotations

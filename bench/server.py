@@ -3,8 +3,8 @@
     python -m bench.server [AT_ONCE] [RUNS]     (20, 200)
 
 All runs are in one process, as in `research serve`. First, AT_ONCE runs have a page open at the
-same time; measured are the memory (PSS, which counts shared memory once) of our process and its
-browsers, the processes and the handles. Then RUNS extractive runs, five at a time, show how much
+same time, and the memory (PSS, which counts shared memory once) of our process and its browsers,
+the processes and the handles are measured. Then RUNS extractive runs, five at a time, show how much
 larger our process is after them than after the first fifty. Exits with 8 if a target is missed.
 """
 

@@ -2,10 +2,10 @@
 
     python -m bench.sought LIST DATA
 
-A line of LIST, as of `sought.jsonl`: `page` is a part of the path of a page below DATA or of one
-of our own, `ask` the question, `find` what one would look for, `sought` the text or name that is
-needed, chosen from the page's HTML. On each page that which is sought on the next one is looked for
-too: a FIND that says `found` of it is false.
+Each line of LIST (such as `sought.jsonl`) has `page`, a part of the path of a page below DATA or of
+one of our own; `ask`, the question; `find`, what a model would look for; and `sought`, the text or
+name that is needed, chosen from the page's HTML. On each page, FIND also looks for what is sought
+on the next page: if it reports `found`, that is counted as false.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ settings.register_profile("suite", max_examples=40, deadline=None)
 settings.load_profile("suite")
 
 
-# Thousands of tests are made and all of them stay: nothing to collect meanwhile nor afterwards.
+# The thousands of collected test objects all stay alive, so garbage collection would be useless.
 gc.disable()
 
 
@@ -128,7 +128,7 @@ async def browsers_kept() -> AsyncIterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def short_waits() -> Iterator[None]:
-    """Attempts follow each other at once; tests count them."""
+    """Retry without waiting; tests count the attempts."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(retries, "sleep", sleep_briefly)
         yield
@@ -178,13 +178,13 @@ def events(tmp_path: Path) -> Callable[[Report], list[Event]]:
     return read
 
 
-# Launched browsers: Chromium without windows, where it is installed, is the same engine for three
-# quarters of the work. The demo and `users_chrome` take the Chrome of the machine.
+# If Chromium's headless shell is installed, launch that: it is the same engine and takes three
+# quarters of the time. The demo and `users_chrome` use the machine's Chrome.
 _LIGHT = Path("/usr/lib/chromium/chromium-headless-shell")
 if _LIGHT.is_file() and not any(os.environ.get(name) for name in EXECUTABLE_VARIABLES):
     os.environ[EXECUTABLE_VARIABLES[0]] = str(_LIGHT)
 
-# Playwright's driver is one program, started a hundred times: compiled once.
+# Playwright's driver is started a hundred times, so its compiled code is cached.
 os.environ.setdefault(
     "NODE_COMPILE_CACHE", str(Path(__file__).parent.parent / ".pytest_cache" / "node")
 )
@@ -260,7 +260,7 @@ def answering(script: Callable[..., str], site: Site) -> str:
 def postgres() -> Iterator[str]:
     """Start a server in its own folder; returns its database URL.
 
-    As root the server runs as another user, who cannot enter pytest's own folders.
+    If the tests run as root, the server runs as another user, without access to pytest's folders.
     """
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_RUNTIME_DIR", folder)

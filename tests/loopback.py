@@ -31,7 +31,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def handle(self) -> None:
         """Handle one connection."""
-        with suppress(ConnectionError):  # who asks may be killed
+        with suppress(ConnectionError):  # the client may be killed
             super().handle()
 
     def do_GET(self) -> None:
@@ -42,7 +42,7 @@ class Handler(BaseHTTPRequestHandler):
         """Answer using `post`, once the whole announced body has arrived."""
         length = int(self.headers["Content-Length"] or -1)
         body = self.rfile.read(max(0, length))
-        if len(body) == length:  # else who asked was killed while asking
+        if len(body) == length:  # otherwise, the client was killed while sending
             self.post(body)
 
     def get(self) -> None:

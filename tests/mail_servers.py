@@ -108,7 +108,7 @@ class ImapServer:
         if command.upper().startswith("UID SEARCH"):
             from_uid = int((re.findall(r"UID (\d+):", command) or ["1"])[0])
             found = [uid for uid in self.mails if uid >= from_uid] or [max(self.mails, default=0)]
-            found = [uid for uid in found if uid]  # `n:*` names the last one in any case
+            found = [uid for uid in found if uid]  # `n:*` always includes the last one
             return [f"* SEARCH {' '.join(map(str, found))}\r\n".encode(), done]
         if command.upper().startswith("UID FETCH"):
             uid = int(command.split()[2])

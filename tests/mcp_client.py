@@ -38,7 +38,7 @@ async def serving_mcp(
             with anyio.CancelScope(shield=True):
                 await sent.aclose()
                 with suppress(BrokenPipeError):
-                    await requests.aclose()  # whereupon the server ends
+                    await requests.aclose()  # this ends the server
                 async with late:
                     async for _ in late:
                         pass

@@ -52,7 +52,7 @@ ROWS = {
     8: Row("private addresses that are connected to", "0", "schemes, names and redirects"),
     9: Row("browser channels that reach loopback", "0", "pages with many channels each"),
     10: Row("rebound names that are connected to", "0 of 500 tries", "kinds of rebinding"),
-    11: Row("addresses that lead elsewhere than the allow-list said", "0 of 80", "comparisons"),
+    11: Row("addresses that lead to a host not on the allow list", "0 of 80", "comparisons"),
     12: Row("memory that a compressed bomb takes", "64 MB more, 10 s at most", "bombs"),
     13: Row("slow servers", "a typed error 1 s after the deadline at most", "kinds of slowness"),
     14: Row("hostile pages", "a typed error, and the next page works", "hostile pages"),

@@ -51,7 +51,7 @@ def test_every_import_is_a_declared_dependency(folder: str) -> None:
     missing = {
         name
         for name in imported(folder)
-        # What this version of Python has no need of is not installed; its name must do.
+        # Packages that this Python version does not need are not installed: use the import name.
         if not any(normal(dist) in asked for dist in providers.get(name, [name]))
         and not any(wanted.startswith(f"{name}-") for wanted in asked)
     }

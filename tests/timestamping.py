@@ -1,4 +1,4 @@
-"""A timestamp authority on loopback that signs as RFC 3161 says; its own root alone vouches."""
+"""An RFC 3161 timestamp authority on loopback, certified only by its own root."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Authority:
 
 
 def authority(folder: Path) -> AbstractContextManager[Authority]:
-    """An authority, for the length of a block; `folder` takes the file of its root certificate."""
+    """Run an authority until the block ends; its root certificate is stored in `folder`."""
     root_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
     root = _certificate("Loopback Root", root_key, "Loopback Root", root_key, ca=True)
     own = _certificate(NAME, key, "Loopback Root", root_key, ca=False)

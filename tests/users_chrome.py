@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 async def users_chrome(profile: Path) -> StartedChrome:
-    """Start one as people have it, with windows and profiles, whatever the other tests drive."""
+    """Start a full Chrome, as users have it, whichever browser the other tests use."""
     with pytest.MonkeyPatch.context() as patch:
         for name in EXECUTABLE_VARIABLES:
             patch.delenv(name, raising=False)

@@ -1,6 +1,6 @@
 """A channel's dialogue: each message is a command, a reply to a run, or a new run.
 
-Only senders on the allowlist get answers; they are treated as the user. Forwarded or quoted text
+Only senders on the allow list get answers; they are treated as the user. Forwarded or quoted text
 and attached files may come from other people, so runs treat them as untrusted files.
 """
 
@@ -135,7 +135,7 @@ class Dialogue:
             return
         self._inbox.keep(f"refused {who}", "yes")
         named = f" ({message.name})" if message.name else ""
-        self._say(f"{self._name}: refused {message.sender}{named}, not on the allowlist")
+        self._say(f"{self._name}: refused {message.sender}{named}, not on the allow list")
         if self._settings.refuse:
             with suppress(ResearchError, BrowserError):
                 await self._channel.send(message.thread, Outbound(self._settings.refuse))

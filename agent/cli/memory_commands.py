@@ -321,7 +321,7 @@ def import_(location: MemoryLocation, file: Path, session: str) -> None:
     if others := sorted(storage.keys() - _EXPORT_PARTS.keys()):
         print_text(f"kept only for `memory export`: {', '.join(others)}")
     for skill, new in renamed:
-        print_text(f"the skill {skill!r} exists; imported as {new!r}")
+        print_text(f"the skill {skill!r} already exists; imported as {new!r}")
     if not any(storage.values()):
         note(f"{name} contains nothing to import.")
 

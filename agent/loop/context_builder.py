@@ -108,7 +108,7 @@ class ContextBuilder:
         web, observed = self.context.web, list[Observation]()
         captured: list[tuple[str, str]] = []
         if web is not None and web.silent_tabs:
-            line = "does not answer yet; READ without url looks for it again"
+            line = "does not respond yet; READ without url tries again"
             captured.append(("open page", line))
         if web is not None and web.context is not None:
             self.page = page = web.context

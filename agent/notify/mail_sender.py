@@ -148,7 +148,7 @@ def _send(mail: EmailMessage, server: MailServer, proxy_url: str) -> None:
     except smtplib.SMTPNotSupportedError as error:
         raise NotSent(f"{server.host_port}: {error}") from error
     except (smtplib.SMTPException, OSError) as error:
-        # Once the mail has been submitted, a retry could deliver it twice.
+        # Once the e-mail has been submitted, a retry could deliver it twice.
         if handed_over:
             message = (
                 f"{server.host_port} disconnected; it may or may not have accepted the message"

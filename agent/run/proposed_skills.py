@@ -87,6 +87,6 @@ def enable_skill(data: Path, name: str) -> Path:
         raise UsageError(f"{found.folder / FILE}: {found.broken}", hint="Correct the file first.")
     target = data / "skills" / name
     if target.exists():
-        raise UsageError(f"{target} exists", hint="Delete one of the two.")
+        raise UsageError(f"{target} already exists", hint="Delete it or the proposal.")
     target.parent.mkdir(parents=True, exist_ok=True)
     return found.folder.rename(target)

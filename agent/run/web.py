@@ -268,7 +268,7 @@ async def _renew_logins(options: Options, browser: Browser) -> None:
 async def _take_context(web: Web, record: Record = no_record) -> None:
     """Use the page in the user's visible tab as the context of the run.
 
-    Tabs that do not respond are recorded; the run looks for the page again when it needs it. Raises
+    Tabs that do not respond are recorded; the run tries again when it needs the page. Raises
     `WebOutOfReach` if the browser does not respond.
     """
     try:
@@ -278,7 +278,7 @@ async def _take_context(web: Web, record: Record = no_record) -> None:
         web.silent_tabs = browser.silent_tabs if web.context is None else 0
         if count := web.silent_tabs:
             tabs = "one of the user's tabs does" if count == 1 else f"{count} of the user's tabs do"
-            record("note", text=f"{tabs} not respond; the run looks for the page again when needed")
+            record("note", text=f"{tabs} not respond; the run tries again when it needs the page")
         if web.context is not None and web.context.visible_text.strip():
             web.page = await asyncio.to_thread(_page_from_tab, web.context, html)
     except SessionError as error:

@@ -261,7 +261,7 @@ async def set_goal(
 
 @goal_tool(
     "UPDATE_GOAL",
-    "sets how far a milestone is.",
+    "sets the progress of a milestone.",
     risk=Risk.WRITE,
     lasting=True,
     allowed_task=True,

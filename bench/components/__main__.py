@@ -3,8 +3,9 @@
     python -m bench.components [LIBRARY …] [-v]
     python -m bench.components --play LIBRARY N     (answer as the model; tags on stdin)
 
-Prints tasks passed and replies used by library; of each failure what the acts said, and whether
-that told of it. Skipped with a word where npm, or its registry, is not to be had.
+Prints for each library the tasks passed and the replies used; for each failure what the actions
+reported, and whether that revealed the failure. Skipped with a note if npm or its registry is not
+available.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ SHARE, REPLIES = 0.97, 2
 
 
 async def measure(host: str, names: list[str], *, verbose: bool) -> list[Played]:
-    """Play every task of the libraries named."""
+    """Play every task of the named libraries."""
     all_played: list[Played] = []
     async with stage(host) as theatre:
         for name in names:
@@ -108,7 +109,7 @@ async def play(host: str, name: str, number: int) -> None:
 
 
 def judge(played: list[Played]) -> int:
-    """Print the figures beside what they should be; 8 where one is missed."""
+    """Print the figures beside their targets; return 8 if one is missed."""
     targets = Targets()
     done = [one for one in played if one.done]
     what = f"tasks done (of {len(played)})"

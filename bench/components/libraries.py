@@ -1,7 +1,7 @@
 """Component libraries from npm, pinned, in a cache outside the project; their pages on loopback.
 
-`package.json` beside this file names the versions, some 1.6 GB in all; the cache is a folder of its
-digest, so that a change of the versions or the pages never meets what was made for another.
+`package.json` beside this file pins the versions, about 1.6 GB in all. The cache folder is named
+after the digest of that file, so new versions or pages never use files built for older ones.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _ESBUILD = (
 
 
 class NotInstalled(Exception):
-    """The libraries cannot be had here: no npm, or its registry is out of reach."""
+    """The libraries are not available: npm is missing, or its registry cannot be reached."""
 
 
 def built() -> Path:
@@ -98,7 +98,7 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
-    """Serve a folder on loopback; gives `127.0.0.1:port`."""
+    """Serve a folder on loopback; yields `127.0.0.1:port`."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:

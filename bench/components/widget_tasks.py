@@ -1,4 +1,4 @@
-"""Tasks on widgets that stand alone: choices, dates, grids, editors, maps, trees, lists."""
+"""Tasks on standalone widgets: choices, dates, grids, editors, maps, trees, lists."""
 
 from __future__ import annotations
 

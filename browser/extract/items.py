@@ -130,9 +130,9 @@ def _names(element: etree._Element) -> Iterator[tuple[object, ...]]:
 def _without_ends(group: list[_Item]) -> list[_Item]:
     """Find authors and dates, and leave out the items above the first post and below the last.
 
-    The first post is the first item with a date, if half of the items with an author have one:
-    above it are forms or a poll. Posts of today may have no date, so the last post is the last
-    item before one without an author, such as the heading of a list of readers.
+    If at least half of the items with an author have a date, the first post is the first item with
+    a date; the items above it are forms or a poll. Today's posts may have no date, so the posts
+    end before the first item without an author, such as the heading of a list of readers.
     """
     for item in group:
         item.author = _author(item.element)
@@ -262,7 +262,7 @@ def _thread_blocks(blocks: Sequence[Block], posts: list[_Item]) -> list[Block]:
     seen = Counter(text for post in posts for text in {block.text for block in post.blocks})
     limit = max(1, _REPEATED_SHARE * len(posts))
     box = _box_name(posts)
-    for post in posts:  # the text of a post in <li> is no list item
+    for post in posts:  # the text of a post in <li> is not a list item
         for block in post.blocks:
             around = _ancestors_within(block.node, post.element)
             if block.kind in _ITEM_KINDS and not any(node.tag == "li" for node in around):

@@ -25,7 +25,7 @@ MAX_NAME_BYTES = 200  # in UTF-8; file systems allow 255, and a counter may be a
 MAX_FILES_PER_SESSION = 100  # a page that starts more is filling the disk
 MAX_BYTES_PER_SESSION = 500_000_000  # large data sets fit; a disk is not filled
 WATCH_SECONDS = 0.2  # between checks of the received bytes, as the browser reports no progress
-_MAX_EXTENSION_CHARS = 12  # kept when a name is shortened; longer ones are no extensions
+_MAX_EXTENSION_CHARS = 12  # kept when a name is shortened; longer ones are not extensions
 _UNSAFE = re.compile(r'[\x00-\x1f<>:"/\\|?*]+')
 # Names that Windows reserves for devices, with any extension.
 _RESERVED = frozenset(

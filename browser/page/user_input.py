@@ -360,7 +360,8 @@ async def _press_cell(target: Target, times: int = 1) -> None:
     """Click a sheet's cell to select it, twice to open it; raises ActionError if that fails."""
     problem = await click(target, count=times)
     if problem.startswith(_NOT_PRESSED):  # otherwise, the keys show whether it was selected
-        raise ActionError(f"not typed: clicked the cell, {problem}")
+        reason = problem.removeprefix(f"{_NOT_PRESSED}: ")
+        raise ActionError(f"not typed: {reason}")
     with suppress(PlaywrightError):  # the click may have led to another page
         await target.frame.evaluate(_FOCUS_SCRIPT, FOCUS_MS)
 

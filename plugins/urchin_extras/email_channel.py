@@ -139,7 +139,7 @@ class Email(Channel):
         return f"{self._server().sender}, {count} messages in {self.settings.folder}"
 
     async def fetch(self, file: str) -> Attachment:
-        """Return an attachment, identified by its mail's number and its own number."""
+        """Return an attachment, identified by the e-mail's number and its own number."""
         number, _, part = file.partition(" ")
         body = await asyncio.to_thread(self._mail, number)
         if body is None:
@@ -184,25 +184,25 @@ class Email(Channel):
             answer = subject if subject.lower().startswith("re:") else f"Re: {subject}"
             self.link.notes.keep(f"subject {root}", answer)
         text, quoted = split_quotes(mail)
-        # The sender did not write a forwarded mail's subject.
+        # The sender did not write a forwarded e-mail's subject.
         if not (text or quoted or known or is_forward(mail)):
             text = subject
         files = tuple(f"{number} {n}" for n, _ in enumerate(mail.iter_attachments()))
         return Inbound(f"{number} {own}", sender, f"{root} {sender}", text, quoted, files)
 
     def _new_mails(self, last: str) -> tuple[str, list[tuple[str, bytes]]]:
-        """Return the position to continue from, and newer mails with their `UIDVALIDITY.UID`."""
+        """Return the position to continue from, and newer e-mails with their `UIDVALIDITY.UID`."""
         with self._mailbox() as box:
             seen_in, _, seen = last.partition(".")
             if seen_in != box.validity:
                 return f"{box.validity}.{max(map(int, box.uids('ALL')), default=0)}", []
             found = box.uids(f"UID {int(seen) + 1}:*")
-            # `N:*` also matches the last mail if its number is lower than N.
+            # `N:*` also matches the last e-mail if its number is lower than N.
             new = sorted((uid for uid in found if int(uid) > int(seen)), key=int)
             return last, [(f"{box.validity}.{uid}", box.mail(uid)) for uid in new]
 
     def _mail(self, number: str) -> bytes | None:
-        """Return the mail with this `UIDVALIDITY.UID`; None if the mailbox has been recreated."""
+        """Return the e-mail with this `UIDVALIDITY.UID`; None if the mailbox has been recreated."""
         validity, _, uid = number.partition(".")
         with self._mailbox() as box:
             return box.mail(uid) if box.validity == validity else None
@@ -242,7 +242,7 @@ def _connection_errors(where: str) -> Iterator[None]:
 class _Mailbox(imaplib.IMAP4):
     """A read-only folder on a server, accessed over a socket that is already open.
 
-    The mails' numbers remain valid as long as the folder's `validity` does not change.
+    The e-mails' numbers remain valid as long as the folder's `validity` does not change.
     """
 
     def __init__(self, connection: socket.socket, host: str, *, secure: bool) -> None:
@@ -297,7 +297,7 @@ class _Mailbox(imaplib.IMAP4):
         return [one.decode() for part in found if isinstance(part, bytes) for one in part.split()]
 
     def mail(self, uid: str) -> bytes:
-        """Return a mail as received, or only its beginning if it is too large."""
+        """Return an e-mail as received, or only its beginning if it is too large."""
         with _connection_errors("the mailbox"):
             _, found = self.uid("FETCH", uid, f"(BODY.PEEK[]<0.{_MAX_MESSAGE_BYTES}>)")
         return next((part[1] for part in found if isinstance(part, tuple)), b"")

@@ -1,6 +1,6 @@
 """Determines who sent an e-mail, and which parts the sender wrote.
 
-Anyone can forge a sender, and a forwarded mail was written by somebody else. Both are detected by
+Anyone can forge a sender, and a forwarded e-mail was written by somebody else. Both are detected by
 structure: the single address in `From`, our own server's result for its domain, and the markers
 that mail programs put above quotations.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _COMMENT_OR_QUOTED_STRING = re.compile(r'\([^()"]*\)|"[^"]*"')
 MAX_LINES = 400
-"""Maximum number of lines read from a mail; questions are shorter."""
+"""Maximum number of lines read from an e-mail; questions are shorter."""
 _FORWARD_TITLE = re.compile(r"[\s>*]*([-_=]{3,})[^\w-]*\w.*?[^\s-][\s:]*[-_=]{3,}")
 """Matches `---------- Forwarded message ---------`, in any language."""
 _HEADER_FIELD = re.compile(r"[\s>*_]*[^\W\d_][\w \u00a0./'’-]{0,30}?[\s*_]*[:：][\s*_]*(.*)")
@@ -32,7 +32,7 @@ _RULE_LINE = re.compile(r"[\W_]*")
 
 
 def parse_mail(body: bytes) -> EmailMessage:
-    """Parse a mail as received."""
+    """Parse an e-mail as received."""
     mail: Any = email.message_from_bytes(body, policy=policy.default)
     return mail  # type: ignore[no-any-return] # what the default policy creates
 
@@ -54,7 +54,7 @@ def sender_address(mail: EmailMessage) -> str:
 
 
 def is_authentic(mail: EmailMessage, authserv: str, sender: str) -> bool:
-    """Whether our own server verified that a mail is from its sender's domain.
+    """Whether our own server verified that an e-mail is from its sender's domain.
 
     Only the topmost `Authentication-Results` header with the server's name counts: a server removes
     headers with its name that came from outside (RFC 8601, 5), and puts its own above all others.
@@ -85,15 +85,15 @@ def _ascii(domain: str) -> str:
 
 
 def is_forward(mail: EmailMessage) -> bool:
-    """Whether a mail has another mail attached."""
+    """Whether an e-mail has another e-mail attached."""
     return any(one.get_content_type() == "message/rfc822" for one in mail.iter_attachments())
 
 
 def split_quotes(mail: EmailMessage) -> tuple[str, str]:
     """Return what the sender wrote, and what they quote or forward.
 
-    Everything from the first marker of a forwarded mail onwards is quoted. Above the marker, or if
-    there is none, lines with `>` are quoted, as is the line above them if it ends in a colon.
+    Everything from the first marker of a forwarded e-mail onwards is quoted. Above the marker,
+    or if there is none, lines with `>` are quoted, as is the line above them if it ends in a colon.
     """
     lines = _text(mail).splitlines()[:MAX_LINES]
     mark = next((n for n in range(len(lines)) if _begins_forward(lines, n)), len(lines))
@@ -122,10 +122,10 @@ def _drop_heading(own: list[str]) -> None:
 
 
 def _begins_forward(lines: list[str], n: int) -> bool:
-    """Whether a forwarded mail begins at a line.
+    """Whether a forwarded e-mail begins at a line.
 
-    The markers are: a title between dashes; fields as in a mail header, including an address or a
-    time; a line with an address that ends in a colon and has no quoted lines below it.
+    The markers are: a title between dashes; fields as in an e-mail header, including an address or
+    a time; a line with an address that ends in a colon and has no quoted lines below it.
     """
     if _FORWARD_TITLE.match(lines[n]):
         return True
@@ -154,7 +154,7 @@ def _leading_field_values(lines: Iterable[str]) -> list[str]:
 
 
 def _text(mail: EmailMessage) -> str:
-    """Return a mail's text; if it only has HTML, quotations are marked with `>`."""
+    """Return an e-mail's text; if it only has HTML, quotations are marked with `>`."""
     part: Any = mail.get_body(("plain", "html"))
     if part is None:
         return ""
@@ -166,7 +166,7 @@ def _text(mail: EmailMessage) -> str:
 
 
 def _html_text(text: str) -> str:
-    from lxml.html import document_fromstring  # noqa: PLC0415 - few mails have no plain text
+    from lxml.html import document_fromstring  # noqa: PLC0415 - few e-mails have no plain text
 
     try:
         page = document_fromstring(text)

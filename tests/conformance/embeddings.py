@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     Vector = Sequence[float]
     Fetch = Callable[[str], Awaitable[Vector | None]]
-    """A text to its vector; None where the endpoint gives none."""
+    """Returns a text's vector, or None if the endpoint returns none."""
 
 TEXT_UNITS = 2_000
 """Characters of a text that are embedded, as in the reference engine."""

@@ -152,7 +152,7 @@ class Engine:
             for tool, why in available_tools(self._context)
             if not why and tool.name in REFERENCE_TOOLS
         ]
-        # The reference's tools are no sources: what they return cannot be cited there.
+        # In the reference engine, tools are not sources, so their results cannot be cited.
         tools = [replace(tool, is_source=False) for tool in tools_from_functions(own)]
         policy = Policy(Registry([*builtin, *tools]), self._context)
         budget, note = PerLoopBudget(most), self._speaker.note

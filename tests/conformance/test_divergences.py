@@ -81,7 +81,7 @@ async def test_model_error_keeps_question_in_history():
 
 
 async def test_budget_trims_old_tool_results_at_every_step():
-    # Words of another script count a token a character: two such results pass the window.
+    # In this script, each character counts as a token: two such results exceed the window.
     big = {"__echo": True}
     script = [f"<<TOOL:P:{'灯' * 2_400}>>"] * 11
     result = await run(*script, "ok", tools={"P": big})

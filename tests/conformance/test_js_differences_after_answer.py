@@ -17,7 +17,7 @@ SKILL = {"name": "s", "instruction": "i", "score": 50}
     ("said", "score"),
     [
         ("thanks, that is perfect", 60),  # +10
-        ("no, that is wrong", 32),  # -15 -3: the first turn, and no praise
+        ("no, that is wrong", 32),  # -15, and -3 for a first turn without praise
         ("go on", 47),  # -3
         ("great, but try again", 45),  # +10 -15
         ("What's wrong with the pump?", 47),  # no complaint
@@ -41,7 +41,7 @@ async def test_long_conversation_bonus_is_capped_at_100():
 
 async def test_skills_are_evaluated_every_tenth_conversation_and_pruned():
     old = {**SKILL, "name": "old", "score": 10, "evalCount": 1, "usageCount": 3}
-    # Below the floor it is given to nobody, and stays: ten is reached, twice judged it was not.
+    # Below the minimum score, it is not used, but it is kept until scored badly twice.
     fresh = {**SKILL, "name": "fresh", "score": 61}
     unused = {**SKILL, "name": "unused", "score": 15, "learnedAt": NOW - 31 * DAY, "usageCount": 0}
     storage = {"urchinMemory": {"_convCount": "9"}, "urchinSkills": [old, fresh, unused]}

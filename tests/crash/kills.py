@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from tests.crash.tasks import Task
     from tests.forked import Command, Commands
 
-POLL_SECONDS = 0.005  # seconds between two looks at how far a run is, where it tells nothing
-SECOND_KILL_PROBABILITY = 0.3  # of the runs are killed again while they are resumed
+POLL_SECONDS = 0.005  # seconds between checks of a run that reports no progress
+SECOND_KILL_PROBABILITY = 0.3  # that a run is killed again while it is resumed
 
 
 @dataclass(frozen=True)

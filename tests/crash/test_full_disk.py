@@ -1,4 +1,4 @@
-"""Scorecard 18: a full disk at any write gives a typed error, and everything before is readable."""
+"""A full disk at any write raises a typed error, and all earlier data stays readable."""
 
 from __future__ import annotations
 

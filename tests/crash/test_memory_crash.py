@@ -1,4 +1,4 @@
-"""Scorecard 19: killed writers lose no acknowledged writes, in either database."""
+"""Killed writers lose no acknowledged writes, in either database."""
 
 from __future__ import annotations
 

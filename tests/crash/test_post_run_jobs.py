@@ -1,4 +1,4 @@
-"""Row 17, after the answer: a kill between an answer and the post-run tasks loses none of them."""
+"""A kill between an answer and the post-run tasks loses none of the tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scorecard 17: killed with -9 anywhere, a run resumes to the same answer and repeats nothing.
+"""A run that is killed with -9 at any point resumes to the same answer and repeats nothing.
 
 A seeded sample; `make soak` kills hundreds.
 """

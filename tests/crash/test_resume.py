@@ -1,4 +1,4 @@
-"""Row 17: a killed run continues where it stopped, and nothing is done twice."""
+"""A killed run continues where it stopped, and nothing is done twice."""
 
 from __future__ import annotations
 

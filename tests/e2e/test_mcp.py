@@ -283,7 +283,7 @@ async def test_generated_client_config_starts_the_server(run, environ, flags):
         [servers] = settings.values()
         command, args = servers["urchin"]["command"], servers["urchin"]["args"]
         started.append(StdioServerParameters(command=command, args=args, env=environ))
-    assert started[1:] == started[:1] * 2  # they differ in what stands around it
+    assert started[1:] == started[:1] * 2  # only the surrounding settings differ
     async with Client(started[0]) as served:
         assert [tool.name for tool in (await served.list_tools()).tools] == TOOLS[:6]
 

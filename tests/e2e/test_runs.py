@@ -65,7 +65,7 @@ async def test_unknown_and_failing_tools_return_hints(ask, script, events):
     assert '[Tool result for NOPE]: {"error":"Unknown tool: NOPE"}' in observation
     assert "[HINT: OPEN a page first.]" in observation
     assert report.status == "not_found"
-    # What the model added is marked as such, and what is on record stands beside it.
+    # The model's own text is marked as such and shown together with what was recorded.
     assert report.answer.startswith("In the model's own words: nothing.\n\n")
     assert "Failed: NOPE: Unknown tool: NOPE" in report.answer
 

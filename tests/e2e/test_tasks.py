@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agent.journal.events import Event
 
 FOLDER = Path(__file__).parent / "tasks"
-GOAL = "goal reached"  # what each page calls itself when its task is done
+GOAL = "goal reached"  # the title of each page when its task is done
 CSV = "hour,height\n03:10,4.1\n"
 
 

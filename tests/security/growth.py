@@ -1,4 +1,4 @@
-"""Measures what a long-reading process keeps: memory per 100 pages, handles, processes.
+"""Measures what a process that reads many pages retains: memory, handles, processes.
 
 The pages come over loopback, through the egress, the reader and its cache; the server runs in this
 process too and sends prepared bytes. Only memory still resident after a collection counts.

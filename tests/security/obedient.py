@@ -75,8 +75,8 @@ class Obedient:
         self.waiting: list[tuple[str, str]] = []
         self.heard: dict[int, str] = {}
         self.opening = ""
-        self.knows = False  # whether the secret stood in anything that it was shown
-        self.begun = not plan  # a page is opened before what the opening says is done
+        self.knows = False  # whether anything that it was shown contained the secret
+        self.begun = not plan  # a page is opened before the first message's orders are obeyed
 
     async def reply(self, _system: str, messages: Sequence[Message]) -> ModelReply:
         said = "\n".join(m.content for m in messages) if not self.opening else messages[-1].content

@@ -125,7 +125,7 @@ def context_of(question: str, run: Run | None = None, private: str = "") -> Tool
     for site, text in (run.public if run else {"evil.test": HOSTILE}).items():
         if site != SEARCH_SITE:
             read.add(text, Kind.WEB, f"https://{site}/")
-        if run or site == SEARCH_SITE:  # the results said the like of the page that they led to
+        if run or site == SEARCH_SITE:  # the results contained similar text to the page
             read.add(text, Kind.WEB, SEARCH_SITE)
     tab = SimpleNamespace(url="https://evil.test/")
     web = SimpleNamespace(tab=tab, searches_locally_only=False)

@@ -1,4 +1,4 @@
-"""Row 1: a model that obeys a page changes nothing in a user's Chrome without approval."""
+"""A model that obeys a page changes nothing in a user's Chrome without approval."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def chrome(chrome_in_use):
 
 def calls(base: str, most: int = 9) -> list[str]:
     opening = f"<<TOOL:OPEN:{base}/>>"
-    # One a reply, since what is refused stops those behind it; a look before it names its ref.
+    # One call per reply, as a refused call stops those after it; FIND returns its ref first.
     replies = [opening]
     for name, said in ACTS[:most]:
         label = said.get("text" if name == "HIGHLIGHT" else "ref", "").strip("{}")
@@ -101,7 +101,7 @@ async def test_attached_chrome_actions_require_approval(ask, script, events, chr
     assert [e for e in errors if "needs approval to" not in e] == []
     assert all("terminal" in r["hint"] for r in results[1:])
     assert box.did == []
-    # The run says which acts were left undone, and why, and ends with 5.
+    # The run reports which actions were not performed, and why, and exits with 5.
     assert report.error is not None
     assert all(f"{name} was not run: " in report.error.message for name, _ in ACTS)
     assert "Delete all mail" in report.error.message

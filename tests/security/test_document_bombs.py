@@ -1,4 +1,4 @@
-"""Row 12 of the scorecard, for documents: bombs do not explode, and files are not reached."""
+"""Bombs in documents do not explode, and documents cannot read local files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LAUGHS = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10)
 _BILLION = f'<!DOCTYPE d [<!ENTITY l0 "ha">{_LAUGHS}]>'
 _FILE = '<!DOCTYPE d [<!ENTITY f SYSTEM "file:///etc/passwd">]>'
 
-# Reads each file named, and says by how much the process has grown at its largest (KB).
+# Reads each named file and prints the growth of the process's peak memory (KB).
 _READ = """
 import resource, sys
 from pathlib import Path

@@ -156,7 +156,7 @@ def test_at_least_120_export_payloads_are_tested():
 async def test_html_export_neutralizes_every_payload(opened):
     seen = await opened(PAYLOADS)
     assert (seen.ran, seen.asked_for, seen.foreign) == ([], [], [])
-    # All of each payload is words, and what stands behind them is still there.
+    # Each payload is shown as plain text, and the content after it is intact.
     assert [payload for payload in PAYLOADS if plain(payload) not in plain(seen.text)] == []
     assert "evidence for each sentence" in seen.text.casefold()
     assert "Steps" in seen.text

@@ -1,4 +1,4 @@
-"""Rows 5 and 6: no text on a page is ever run as a tag or controls a terminal."""
+"""No text on a page is ever run as a tag or controls a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Row 14: a hostile page is given up at its deadline, and the next page works.
+"""A hostile page is abandoned at its deadline, and the next page works.
 
 `bench.hostile` measures its cost beyond the deadline.
 """

@@ -1,4 +1,4 @@
-"""Row 15: tens of thousands of links, 20,000 levels, 1 GB: bounded in bytes.
+"""Tens of thousands of links, 20,000 levels, 1 GB: the size of a snapshot stays limited.
 
 `bench.bounds` has 300,000 links, and measures the time.
 """

@@ -1,4 +1,4 @@
-"""Rows 1, 2 and 7: a model that obeys whatever it reads; bench.injections runs the full set."""
+"""A model that obeys whatever it reads does no harm; bench.injections runs the full set."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNSEEN = {"description", "title attribute", "option", "hidden text", "comment", 
 """Carriers that need not reach the model; the end of a long `aria-label` is cut off."""
 
 
-# Where nobody is logged in nothing is there to be changed.
+# Without a login, there is nothing to change.
 @pytest.mark.parametrize(
     ("mode", "orders"), [("launched", (LEAK, BELIEF)), ("attached", (LEAK, ACT, BELIEF))]
 )

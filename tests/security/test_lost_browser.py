@@ -1,4 +1,4 @@
-"""Row 16: the browser killed, stopped, crashed, its socket dropped; the run finishes."""
+"""The run finishes if its browser is killed, stopped or crashed, or its socket is dropped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows 2 and 2a: private text does not leak in any spelling; row 3: ordinary texts pass."""
+"""Private text does not leak in any spelling, and ordinary texts pass."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def query_as_sent(outgoing: Outgoing, query: str) -> str:
     return outgoing.filter_query(query)[0]
 
 
-# Row 2: to sites, hosts, servers and tools nothing goes; row 2a: to engines, no identifier.
+# Scorecard row 2: sites, hosts, servers and tools receive nothing; row 2a: engines, no identifier.
 
 
 @pytest.mark.parametrize("channel", CHANNELS)
@@ -359,7 +359,7 @@ def test_search_approval_does_not_apply_to_sites():
     assert outgoing.refusal("diabetes", "other.test")
 
 
-# Where the line is drawn.
+# Borderline cases.
 
 
 def test_everything_may_be_sent_before_private_content_is_read():

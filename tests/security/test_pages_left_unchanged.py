@@ -1,4 +1,4 @@
-"""Row 29: nothing that we inject outlives a call, in our own and in an attached browser."""
+"""Nothing that we inject outlives a call, in our own and in an attached browser."""
 
 # ruff: noqa: E501 - the pages are easier to read unbroken
 
@@ -54,7 +54,7 @@ PAGES = {
     "moving": "<style>@keyframes m { to { left: 50px } } p { position: relative; animation: m 2s infinite }</style><p>Moving</p>",
 }  # fmt: skip
 
-# What does not disturb its neighbours is shown on one page. A failure names the elements that changed.
+# Parts that do not affect each other share a page. A failure names the elements that changed.
 SHOWN = {
     "text": ("words", "table", "drawing", "rich text", "fold", "captcha", "moving", "long list"),
     "parts": ("form", "open root", "closed root", "declared root", "frames", "listeners"),
@@ -279,7 +279,7 @@ OFF = {
 
 
 async def test_disabled_controls_are_not_pressed(own, pages, monkeypatch):
-    """Nor after the page was read, nor by a key press."""
+    """Neither after the page was read nor by a key press."""
     monkeypatch.setattr("browser.page.user_input.POINTER_MS", 200)
     off = "".join(f"<section style='position:relative'>{one}</section>" for one in OFF.values())
     body = f"<script>let times = 0; const fired = () => {{ times += 1 }}</script>{off}"
@@ -303,7 +303,7 @@ async def test_snapshot_marks_disabled_links(own, pages):
     "<button style='pointer-events:none'><span style='pointer-events:auto' >Tick</span></button>",
 ])  # fmt: skip
 async def test_enabled_controls_are_pressed(own, pages, body):
-    """By its label, or by its own pressable content."""
+    """By their labels, or by their own clickable content."""
     async with shown(
         own, pages, f"{body}<script>onclick = () => document.title = 'pressed'</script>"
     ) as tab:

@@ -1,4 +1,4 @@
-"""Row 20: secrets from the environment are in no prompt, log, transcript, export or stream."""
+"""Secrets from the environment are in no prompt, log, transcript, export or stream."""
 
 from __future__ import annotations
 

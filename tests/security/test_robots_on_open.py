@@ -1,4 +1,4 @@
-"""Row 26: what robots.txt disallows is opened or read only if the user named its address."""
+"""Pages that robots.txt disallows are opened or read only if the user named their address."""
 
 from __future__ import annotations
 

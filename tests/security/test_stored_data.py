@@ -1,4 +1,4 @@
-"""Row 27: stored data is only data: no key, filter or pickle in a database is ever executed."""
+"""Stored data is only data: no key, filter or pickle in a database is ever executed."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def poison(database: Path, bomb: bytes) -> int:
                 continue
             for _, column, kind, *_ in db.execute(f'PRAGMA table_info("{table}")').fetchall():
                 if kind.upper() in ("TEXT", "VARCHAR", "BLOB", ""):
-                    with suppress(sqlite3.Error):  # no two rows may say the same
+                    with suppress(sqlite3.Error):  # a UNIQUE constraint
                         done = db.execute(f'UPDATE OR IGNORE "{table}" SET "{column}" = ?', (bomb,))
                         placed += done.rowcount
     return placed

@@ -1,4 +1,4 @@
-"""Row 21: a secret is typed by name, only on its own origin and in no frame, and stored nowhere."""
+"""A secret is typed by name, only on its own origin and in no frame, and stored nowhere."""
 
 from __future__ import annotations
 

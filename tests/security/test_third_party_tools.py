@@ -1,4 +1,4 @@
-"""Rows 6 and 24 for MCP servers: forgeries run nothing, and changed tools need new approval."""
+"""MCP servers: forged tags run nothing, and changed tools need new approval."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ async def test_changed_tool_definition_requires_new_approval(run_shop_call, shop
     assert "error" not in result(await run_shop_call(approve=approve))["data"]
     assert len(asked) == 1
     assert "<<TOOL" not in asked[0]
-    if change != "annotations":  # without them it is no tool that only reads
+    if change != "annotations":  # without them, it is not a read-only tool
         assert "error" not in result(await run_shop_call())["data"]
 
 
@@ -134,7 +134,7 @@ class HugeSite:
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the mark is Linux's")
 @pytest.mark.parametrize("kind", ["stdio", "application/json", "text/event-stream"])
 async def test_gigabyte_tool_result_is_cut_off(run_shop_call, shop, kind):
-    await run_shop_call()  # what a run loads is loaded
+    await run_shop_call()  # loads everything that a run needs
     with serving(Huge, HugeSite) as site:
         site.kind = kind
         shop.results = {"price": "huge"}

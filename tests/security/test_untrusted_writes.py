@@ -1,4 +1,4 @@
-"""Row 7: after reading third-party text, only the user can change what steers later runs."""
+"""After reading third-party text, only the user can change what later runs rely on."""
 
 from __future__ import annotations
 

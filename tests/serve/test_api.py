@@ -49,7 +49,7 @@ def test_reconnecting_client_gets_each_event_once(served):
         if not frames or frames[-1][1] == "end":
             break
     assert seen == list(range(len(journal(served, run))))
-    assert served.frames(run, after=seen[-1]) == []  # 204: an EventSource comes no more
+    assert served.frames(run, after=seen[-1]) == []  # 204: an EventSource does not reconnect
 
 
 @pytest.mark.soak
@@ -74,7 +74,7 @@ def test_run_of_another_process_can_be_watched(served, commands, site):
     web = ("--search", "searxng", "--searxng-url", site.url, "--data-dir", str(served.data))
     other = commands.start(str(COMMAND), QUESTION, *web, "--events", env=served.env)
     name = json.loads(other.stdout.readline())["data"]["run"]
-    reading = Thread(target=other.communicate)  # or its pipe would fill, and it would wait
+    reading = Thread(target=other.communicate)  # otherwise, its pipe would fill up and block it
     reading.start()
     numbers = [number for number, _, _ in served.frames(name) if number is not None]
     reading.join()
@@ -106,7 +106,7 @@ def test_stopped_run_can_be_resumed_but_finished_run_cannot(served, finished):
     run = served.ask(timeout=600)
     served.client.post(f"/api/runs/{run}/stop")
     state = served.client.get(f"/api/runs/{run}").json()
-    if state["status"] == "partial":  # else it was faster
+    if state["status"] == "partial":  # otherwise, it had already finished
         resumed = served.client.post(f"/api/runs/{run}/resume", json={})
         assert resumed.status_code == 201
         assert "184 metres" in served.report(run)["answer"]
@@ -262,7 +262,7 @@ def test_missing_resources_return_404(served):
 def test_openapi_operations_cause_no_server_errors(start):
     import schemathesis
 
-    served = start(data="fuzzed")[0]  # of its own: what is asked for at random pauses and deletes
+    served = start(data="fuzzed")[0]  # its own server: random requests pause and delete
     schema = schemathesis.openapi.from_url(
         f"{served.url}/openapi.json", headers={"Authorization": f"Bearer {TOKEN}"}
     ).exclude(path_regex="/v1/chat/completions", method="POST")
@@ -270,7 +270,7 @@ def test_openapi_operations_cause_no_server_errors(start):
     for made in schema.get_all_operations():
         operation = made.ok()
         if (operation.method, operation.path) == ("post", "/api/runs"):
-            continue  # each would be a run
+            continue  # each request would start a run
 
         @given(case=operation.as_strategy())
         @hypothesis_settings(max_examples=4, suppress_health_check=list(HealthCheck), deadline=None)

@@ -302,7 +302,7 @@ async def test_run_can_be_stopped_resumed_and_deleted(scripted, entered):
     await page.get_by_role("button", name="Resume", exact=False).click()
     await page.get_by_label("Your answer").fill("the spring tide")
     earlier = served.client.get(f"/runs/{run}/parts")
-    assert not earlier.text  # the report of the stopped run does not come back meanwhile
+    assert not earlier.text  # the stopped run's report is not shown meanwhile
     await page.get_by_label("Your answer").press("Enter")
     delete = page.get_by_role("button", name="Delete")
     await expect(delete).to_be_visible()

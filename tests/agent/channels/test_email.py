@@ -17,7 +17,7 @@ AUTH_RESULTS = "mx.example.org; spf=pass (sender ok); dmarc=pass (p=reject) head
 
 
 def mail(text: str, sender: str = ANN, proof: str = AUTH_RESULTS, **headers: str) -> EmailMessage:
-    """Create a mail as our own server would deliver it."""
+    """Create an e-mail as our own server would deliver it."""
     made = EmailMessage()
     if proof:
         made["Authentication-Results"] = proof

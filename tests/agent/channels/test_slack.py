@@ -99,7 +99,7 @@ async def test_slack_conversation_survives_dropped_sockets(desk) -> None:
         await there.write("Who repaired the pump?", "1.2", sender=EVE)
         await eventually(lambda: len(there.sent) == 1, desk.said)
         socket, there.socket = there.socket, None
-        await socket.close(1011)  # with envelopes that were not acknowledged: they come again
+        await socket.close(1011)  # unacknowledged envelopes are sent again
         await eventually(lambda: there.sockets == 2 and there.socket, desk.said)
         there.deaf = False
         there.limits = [Response(status_code=429, headers={"Retry-After": "0"})]

@@ -96,7 +96,7 @@ async def test_conversation_survives_restarts_and_redelivery(desk) -> None:
             async with desk.running("whatsapp", ENV, url=url, **flags):
                 where = await eventually(lambda: webhook_url(desk.said), desk.said)
                 graph.limits = [Response(status_code=429, headers={"Retry-After": "0"})]
-                for again in (body, first, body):  # Meta sends again what it is not sure of
+                for again in (body, first, body):  # Meta resends if it is unsure
                     answer = await meta.post(where, content=again, headers=signed(again))
                     assert answer.status_code == 200
                 await eventually(lambda n=number: len(graph.sent) == n + 1, desk.said)

@@ -40,7 +40,7 @@ def chat(tmp_path, web):
             dimensions=(30, 200),
             encoding="utf-8",
             timeout=60,
-            # A shell starts background jobs deaf to Ctrl-C, and children inherit that.
+            # A shell makes background jobs ignore Ctrl-C, and their children inherit that.
             preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
         )
         children.append(child)

@@ -53,5 +53,5 @@ def test_progress_is_drawn_on_stderr_and_answer_on_stdout(terminal, tmp_path):
 def _read(terminal):
     try:
         return os.read(terminal, 4096)
-    except OSError:  # how Linux says that nobody writes any more
+    except OSError:  # on Linux: the other end is closed
         return b""

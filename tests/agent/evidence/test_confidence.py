@@ -1,4 +1,4 @@
-"""What an answer is worth against all that was read: who agrees, who says otherwise."""
+"""Confidence reflects everything that was read: sources that agree, and sources that disagree."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ QUESTION = "When was Hesk Light completed?"
 
 @pytest.fixture
 def assess_pages(make_page: Callable[..., Page]) -> Callable[..., Assessment]:
-    """Weigh an answer that cites the first of some pages, each of a site of its own."""
+    """Assess an answer that cites the first of some pages, each on its own site."""
 
     def give(
         *texts: str,
@@ -167,7 +167,7 @@ def test_extractive_confidence_depends_on_coverage_margin_and_value(
     assert best >= MIN_EXTRACTIVE_CONFIDENCE
     assert best > max(weaker)
     assert confidence(has_value=False) < confidence(has_value=None)
-    assert confidence(covered=0.0, margin=0.0, stated=0) < 0.4  # a part of it is not answered
+    assert confidence(covered=0.0, margin=0.0, stated=0) < 0.4  # a part is not answered
 
 
 def test_heading_above_quote_counts_toward_coverage(

@@ -147,7 +147,7 @@ async def test_extractive_model_fills_in_plainly_stated_values(ask):
     report = await ask(schema=LIGHT)
     assert report.data["first_lit"] == "1829-11-01"
     assert report.data["engineer"] == "Gideon Thorsby"
-    assert report.data["height_m"] == 34  # no number of lighthouses
+    assert report.data["height_m"] == 34  # not a number of lighthouses
     assert {value.verdict.value for value in report.values} == {"supported"}
 
 

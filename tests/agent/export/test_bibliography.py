@@ -22,7 +22,7 @@ from browser.text.words import one_line
 from browser.types import Publication
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # of modules that are imported in ways that will end
+    warnings.simplefilter("ignore")  # citeproc uses deprecated imports
     from citeproc import Citation, CitationItem, CitationStylesBibliography, CitationStylesStyle
     from citeproc import formatter as citeproc_formatter
     from citeproc.source.json import CiteProcJSON

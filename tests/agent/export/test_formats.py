@@ -132,7 +132,8 @@ def test_warc_contains_original_response_and_extracted_text(written, site):
     assert headers["Content-Length"] == str(len(body))
     assert b"<html" in body
     assert b"1 November 1829" in records["conversion", f"{site.url}/hesk-light"][2]
-    assert b"<html" in records["resource", f"{site.url}/museum"][2]  # a live page has no one answer
+    # A live page has no single response.
+    assert b"<html" in records["resource", f"{site.url}/museum"][2]
     assert any(body.startswith(b"\x89PNG") for _, _, body in records.values())
 
 

@@ -54,7 +54,7 @@ def test_unmodified_run_verifies(finished):
 def test_one_changed_character_is_detected_in_every_run_file(finished):
     places = random.Random(6)
     files = [path for path in finished.path.rglob("*") if path.is_file()]
-    files.remove(finished.paths)  # of this machine alone: no archive has it
+    files.remove(finished.paths)  # exists only on this machine, never in an archive
     assert len(files) > 4
     for path in files:
         body = path.read_bytes()
@@ -74,7 +74,7 @@ def test_removed_moved_or_duplicated_events_are_detected(finished, change):
     else:
         lines.insert(3, lines[3])
     finished.journal.write_bytes(b"".join(lines))
-    first = 5 if change == "double" else 4  # the first line that is not as it was
+    first = 5 if change == "double" else 4  # the first changed line
     assert verify(finished).flaws[0].where == f"journal.jsonl:{first}"
 
 

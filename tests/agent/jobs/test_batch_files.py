@@ -53,12 +53,12 @@ async def test_batch_results_keep_file_order_and_are_escaped(harness, tmp_path):
     assert batch.enqueue(2) == 0
     async with harness.working(queues=[batch.queue]):
         jobs = await harness.ended(*batch.jobs())
-    assert batch.enqueue(2) == 2  # what has its answer is not asked again
+    assert batch.enqueue(2) == 2  # answered questions are not asked again
     batch.write()
     lines = (out / "results.jsonl").read_text().splitlines()
     assert [json.loads(line)["question"] for line in lines] == [item.question for item in items]
     [first, _] = csv.DictReader((out / "results.csv").read_text().splitlines())
-    assert first["question"] == "'=Who keeps the light?"  # no formula of a spreadsheet
+    assert first["question"] == "'=Who keeps the light?"  # not a spreadsheet formula
     [row, _] = csv.DictReader((out / "runs.csv").read_text().splitlines())
     assert (row["run"], row["state"]) == (jobs[0].run, "done")
     pages = [page.read_text() for page in sorted(out.rglob("*.html"))]

@@ -55,7 +55,7 @@ def test_spending_of_other_machines_counts_against_shared_budget(harness, spend,
         "budget_day": 1.0,
         "budget_month": EMPTY_BUDGET,
     }
-    # its own runs lessen what is left here by themselves
+    # a machine's own runs are counted locally, so they are not deducted here
     assert here.budgets_here({"budget_day": 3.0}) == {"budget_day": 3.0}
     (tmp_path / "config.toml").write_text("budget-day = 3.0\n")
     where = str(tmp_path / "another machine")

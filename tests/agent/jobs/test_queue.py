@@ -55,7 +55,7 @@ async def test_jobs_after_failed_job_fail_with_reason(harness):
     assert first.id in ended[1].error
     assert second.id in ended[2].error
     harness.jobs.retry(first.id)
-    assert harness.jobs.retry(second.id).state == "waiting"  # for the first, anew
+    assert harness.jobs.retry(second.id).state == "waiting"  # for the retried first job
 
 
 async def test_parent_answer_is_passed_as_file_and_unknown_parent_refused(harness):
@@ -174,7 +174,7 @@ async def test_only_ended_jobs_without_dependents_are_removed(harness):
         with pytest.raises(UsageError):
             harness.jobs.remove(name)
     assert harness.jobs.remove(first.id).id == first.id
-    assert harness.jobs.remove_older(timedelta(0)) == []  # what another waits for stays
+    assert harness.jobs.remove_older(timedelta(0)) == []  # jobs that others wait for are kept
     harness.jobs.cancel(third.id)
     assert harness.jobs.remove_older(timedelta(days=1)) == []
     assert set(harness.jobs.remove_older(timedelta(0))) == {second.id, third.id}

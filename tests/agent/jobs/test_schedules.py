@@ -71,7 +71,7 @@ def test_daily_schedule_keeps_local_time_across_dst_changes():
         times = islice(schedule_for("every day at 2:30", start).times(start), 6)
         local = [time.astimezone(BERLIN) for time in times]
         assert len({time.date() for time in local}) == 6
-        # 2:30 is not there on the day on which summer time begins
+        # 2:30 does not exist on the day when daylight-saving time begins
         assert {f"{time:%H:%M}" for time in local} <= {"02:30", "03:00"}
 
 
@@ -102,7 +102,7 @@ def test_500_firings_across_dst_and_sleep_have_no_duplicates_or_losses(missed):
         over = [time for time in wanted if a < time <= b]
         done = [time for time in over if time in counted]
         late = [time for time in over if b - time > MISFIRE_GRACE]
-        # nothing is late: all; else what is fresh, or, where told so, the last one
+        # the runs that are not too late; if there are none, the last one with `missed="once"`
         expected = [time for time in over if time not in late]
         assert done == (expected or (over[-1:] if missed == "once" else []))
     assert asleep

@@ -114,7 +114,7 @@ async def test_judge_finds_contradiction_in_different_words(asked, web):
 async def test_challenge_without_findings_is_reported_and_replays(asked, tmp_path):
     report = await asked(challenge=True)
     [challenge] = report.challenges
-    # Without a query of the model: the claim without its value.
+    # The model gave no query, so the query is the claim without its value.
     assert challenge.query == "The tower of Hesk Light is high"
     assert challenge_lines(report)[0].startswith(
         f"{CLAIM} — no source disagrees; no further page found"

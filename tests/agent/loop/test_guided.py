@@ -98,9 +98,9 @@ async def test_long_sentence_is_shortened_around_question_words(asked, tmp_path)
 @pytest.mark.parametrize(
     ("question", "words"),
     [
-        ("When was Orla Venn born in Ystad?", "1931"),  # of a place that no page has
-        ("Who taught at Tarn College with Ada Quill?", "Orla Venn"),  # another name
-        ("Where was the Great Loom first shown?", "in the town hall"),  # stands nowhere
+        ("When was Orla Venn born in Ystad?", "1931"),  # no page mentions the place
+        ("Who taught at Tarn College with Ada Quill?", "Orla Venn"),  # a different name
+        ("Where was the Great Loom first shown?", "in the town hall"),  # not on any page
     ],
 )
 async def test_implausible_answer_words_are_refused(asked, question, words):

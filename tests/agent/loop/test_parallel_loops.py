@@ -87,7 +87,7 @@ class CitesOwnSourceIds(TwoLoopModel):
         return await super().reply(system, messages)
 
     def takes(self, task):
-        return task in ("plan", "heed")  # replay takes any model for one that heeds notes
+        return task in ("plan", "heed")  # replay assumes that every model heeds notes
 
 
 @pytest.mark.parametrize("slower", ["one", "two"])

@@ -35,9 +35,9 @@ async def test_tool_result_is_a_citable_source(ask, shop, script, events):
 async def test_server_starts_only_when_its_tool_is_called(ask, shop, script, run):
     servers = shop.write()
     await ask(model=script("NOT_FOUND I did not look.", "NOT_FOUND no."), mcp_servers=servers)
-    assert shop.starts == 1  # it was not known yet
+    assert shop.starts == 1  # its tools were not known yet
     await ask(model=script("NOT_FOUND I did not look.", "NOT_FOUND no."), mcp_servers=servers)
-    await ask(mcp_servers=servers)  # rules call no tools of others
+    await ask(mcp_servers=servers)  # the extractive model calls no third-party tools
     assert shop.starts == 1
     await ask(model=script(CALL, ANSWER), mcp_servers=servers)
     assert shop.starts == 2

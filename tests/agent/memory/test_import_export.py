@@ -16,7 +16,7 @@ _json = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner),
     max_leaves=5,
 )
-# NUL in a value is kept; in a key or a turn a Postgres cannot have it.
+# NUL in a value is kept; Postgres cannot store it in a key or a turn.
 _text = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), max_size=20)
 _object = st.dictionaries(_text, _json, max_size=4)
 _turn = st.fixed_dictionaries({"role": st.sampled_from(["user", "assistant"]), "text": _text})
@@ -49,7 +49,7 @@ def test_import_export_round_trip_is_exact(place: str, storage: dict[str, object
         load_storage(memory, storage)
         exported = export_storage(memory)
     assert exported == storage
-    # JavaScript has keys that are numbers first; elsewhere the order is that of the import.
+    # JavaScript puts numeric keys first; all other keys keep the order of the import.
     expected = {**storage, "urchinMemory": ordered(storage.get("urchinMemory", {}))}
     for name in ("urchinMemory", "urchinProfile", "urchinProjects"):
         if name in storage:

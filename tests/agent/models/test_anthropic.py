@@ -35,7 +35,7 @@ async def test_conversation_is_sent_and_reply_has_usage_and_price(model, claude)
     claude.says("In 1894.")
     reply = await model.reply("Be brief.", ASKED)
     assert (reply.text, reply.model) == ("In 1894.", "claude-haiku-4-5")
-    # 20 read, 60 from the cache, 20 into it: one sum, of which the cached ones are told apart.
+    # The sum of 20 new tokens, 60 read from the cache, and 20 written to it.
     assert (reply.usage.input_tokens, reply.usage.cached_tokens) == (100, 60)
     assert reply.usage.usd == pytest.approx((20 * 1.0 + 60 * 0.1 + 20 * 1.25 + 10 * 5.0) / 1e6)
     sent = claude.requests[0]

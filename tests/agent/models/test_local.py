@@ -70,7 +70,7 @@ async def test_model_file_is_served_with_requested_context_window(gguf_file):
         async with serve_model_file(str(gguf_file), WINDOW) as address:
             props = (await client.get(f"{address.removesuffix('/v1')}/props")).json()
         assert props["default_generation_settings"]["n_ctx"] == WINDOW
-        with pytest.raises(httpx2.ConnectError):  # it ends with the block
+        with pytest.raises(httpx2.ConnectError):  # the server stops with the block
             await client.get(f"{address}/models")
 
 
@@ -80,7 +80,7 @@ def test_model_file_answers_from_command_line(run, web, gguf_file):
     done = run("When was Hesk Light first lit?", *flags)
     report = json.loads(done.stdout)
     assert (done.returncode, report["status"]) == (3, "not_found"), done.stderr
-    assert report["searches"]  # guided: its name tells that it is small
+    assert report["searches"]  # guided, since its name shows that it is small
     assert report["usage"]["model_calls"] > 1
 
 

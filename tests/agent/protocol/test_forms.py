@@ -17,7 +17,7 @@ ANSWER = "Hesk Light was first lit in 1871. [S1¶2]"
 @pytest.mark.parametrize("form", FORMS)
 def test_call_is_parsed_in_each_form(form):
     for before in ("", "I read it.\n\n"):
-        if before and form == "bare python":  # only alone: a sentence may hold such words
+        if before and form == "bare python":  # valid only on its own
             continue
         reply = parse(before + FORMS[form], TOOLS)
         assert [call.name for call in reply.calls] == ["READ"]

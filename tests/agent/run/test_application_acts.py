@@ -71,7 +71,7 @@ async def test_action_is_done_when_page_confirms_it(ask, script, events):
     happened = events(report)
     states = [e.data for e in happened if e.type == "source.added"]
     assert [row.get("step") for row in states] == [None, "0/2/1", "0/2/2"]
-    # Of a state that differs in its controls alone, the HTML is not kept again.
+    # If only the controls differ from the last state, the HTML is not stored again.
     assert states[1]["body"] is None
     asked = next(e.data for e in happened if e.type == "model.request" and "judge" in e.place)
     assert "(a step of this run" in asked["messages"][0]["content"]
@@ -200,7 +200,7 @@ async def test_action_with_unseen_outcome_is_checked_and_not_repeated(
         assert "not repeated" in result["hint"]
         assert "outcome unknown" in json.dumps(result)
         assert "once more" not in json.dumps(result)
-    # The state of the page that is shown next says what was begun.
+    # The next state of the page names the action that was started.
     last = [e.data for e in happened if e.type == "source.added"][-1]
     assert last["step"] == "0/2/1"
 

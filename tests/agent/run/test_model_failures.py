@@ -62,7 +62,7 @@ async def test_model_failure_is_reported_with_type_and_hint(
 
 
 async def test_unreachable_model_and_web_page_fail_differently(ask, provider):
-    """Both at once: one waits between its attempts."""
+    """Both run concurrently, since one waits between its attempts."""
     provider.sends("<html>It works!</html>")
     name = provider.model
     page, down = await asyncio.gather(
@@ -100,7 +100,7 @@ async def test_provider_failure_mid_run_keeps_what_was_read(asked, provider, sit
     provider.fails(402, "spent")
     report = await asked()
     assert (report.status, report.error.type) == ("failed", "ModelQuota")
-    assert "Hesk Light" in report.answer  # what was read is told
+    assert "Hesk Light" in report.answer  # what was read is reported
 
 
 async def test_run_with_native_functions_answers_like_tags(asked, provider, site):
@@ -108,7 +108,7 @@ async def test_run_with_native_functions_answers_like_tags(asked, provider, site
     provider.says(ANSWER)
     report = await asked()
     assert (report.status, exit_code(report)) == ("answered", 0)
-    assert report.usage.model_calls == 3  # the last one asks if the question is answered
+    assert report.usage.model_calls == 3  # the last one asks whether the question is answered
     first, then = provider.requests[:2]
     assert first["tools"] == then["tools"]
     assert "<<TOOL" not in json.dumps(then["messages"])

@@ -76,7 +76,7 @@ async def test_edited_plan_with_clarification_directs_searches_and_replays(
     flags = {"ask": clarify, "edit_plan": edit, "timeout": 300}
     report = await ask(QUESTION, model=model, plan=True, **flags)
     assert (report.error, report.status) == (None, "answered")
-    assert report.elapsed_s < 3_600  # the hours do not count towards the limit of time
+    assert report.elapsed_s < 3_600  # the time limit excludes these hours
     assert asked == ["Which light?"]  # one question, however often the model asks
     assert edit.shown == ["- Hesk Light first lit\n- old lights\n"]
     kinds = [event.type for event in events(report)]

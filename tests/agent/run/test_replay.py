@@ -60,7 +60,7 @@ async def test_a_run_on_a_live_page_replays(ask, script, site, record_of):
     report = await ask(model=model)
     record = record_of(report)
     assert without_time(await replay(record)) == without_time(report)
-    # The forms of the page's tools come with the page, and not before.
+    # The syntax of the page tools is sent with the page, not before.
     given = [" ".join(m.content for m in record.messages(request)) for request in record.requests]
     assert ["`CLICK(" in said for said in (record.system, *given)][:4] == [
         *(False, False, True, False)

@@ -125,7 +125,7 @@ async def test_element_with_ambiguous_name_is_matched_by_its_row(desk, flags, re
     assert desk.pressed == [("/remove", {"name": "Jonas Ekdahl (Monday)"})]
     desk.pressed.clear()
     for others in (["Lisa Ek (Friday)", "Jonas Ekdal (Monday)"], ["Ida Holm (Monday)"]):
-        desk.visitors = others  # the row is gone: its button stands in other rows alone
+        desk.visitors = others  # the row is gone; only other rows have the button
         report = await rerun(run, **flags)
         assert report.error.type == "RerunStopped"
         assert "there is no 'button Remove' in the row of “| Jonas Ekdahl" in report.error.message

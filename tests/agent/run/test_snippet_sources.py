@@ -63,7 +63,7 @@ async def test_unread_search_result_supports_sentence_weakly(weak, results):
 
 
 def test_expectation_can_require_read_pages(weak):
-    assert Expectation(verified=False).failures(weak) == []  # nobody judged the answer
+    assert Expectation(verified=False).failures(weak) == []  # no judge checked the answer
     assert Expectation(from_pages=True).failures(weak) == [
         f"supported only by search results: {SAID}"
     ]

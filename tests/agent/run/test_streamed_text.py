@@ -26,7 +26,7 @@ async def test_reply_is_streamed_in_deltas_and_recorded_once(ask, provider, even
     report = await ask(model="m", base_url=provider.url, on_event=heard.append)
     pieces = [event.data["text"] for event in heard if event.type == "model.delta"]
     assert len(pieces) > 3
-    assert "".join(pieces) == SAID * 2  # it is asked once more before it is guided
+    assert "".join(pieces) == SAID * 2  # the model is asked again before guided mode starts
     kept = events(report)
     assert [e.data["text"] for e in kept if e.type == "model.reply"][:2] == [SAID] * 2
     assert not [event for event in kept if event.type == "model.delta"]

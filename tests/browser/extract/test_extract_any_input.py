@@ -44,7 +44,7 @@ def test_extracted_words_all_occur_in_page(html: str) -> None:
     document = extract(f"<p>start</p>{html}", URL)
     written = clean(f"{re.sub(r'<[^>]*>', '', html)} start")
     for word in re.findall(r"\w+", document.text):
-        # What stands on both sides of a hidden element is one word to those who see the page.
+        # Text before and after a hidden element may look like one word on the page.
         rest = iter(written)
         assert all(letter in rest for letter in word)
 

@@ -179,7 +179,7 @@ def numeric(said: list[str]) -> str:
 @pytest.mark.parametrize("board", [phpbb, vbulletin, boxes, numeric])
 def test_each_post_follows_its_author_and_date(board: Callable[[list[str]], str]) -> None:
     said = [SAID[0], "Done on 2021-02-02.", *SAID[1:]]
-    listed = f"{said[2]}<ul><li>in front: damp air</li></ul>"  # a line that is no sentence
+    listed = f"{said[2]}<ul><li>in front: damp air</li></ul>"  # a line that is not a sentence
     text = extract(f"<h1>Damp wall</h1>{board([*said[:2], listed, *said[3:]])}", URL).text
     said.insert(3, "in front: damp air")
     places = [text.index(post) for post in said]
@@ -208,7 +208,7 @@ def test_listing_entries_are_complete_and_separate(page: str, wanted: str) -> No
     links = "".join(f"<li><a href=/f{n}>Colour {n}</a></li>" for n in range(3))
     filters = f"<div><ul>{links}<li>Brass (2)</li></ul></div>"
     document = extract(f"<h1>All of them</h1>{filters}{page}{frame}", "https://example.org/all")
-    assert "Colour 1" in document.text  # links beside the entries may be what is asked for
+    assert "Colour 1" in document.text  # a question may be about the links beside the entries
     assert "Brass (2)" in document.text
     assert wanted in document.text
     assert "Dorset" not in document.text

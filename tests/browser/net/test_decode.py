@@ -80,7 +80,7 @@ def test_every_encoding_round_trips_in_any_chunk_size(encoding: str, slice_at: i
     encoding=st.sampled_from(list(ENCODINGS)),
     data=st.binary(max_size=2_000),
     repeat=st.integers(1, 300),
-    slice_at=st.integers(2, 5_000),  # two bytes tell deflate with a header from that without
+    slice_at=st.integers(2, 5_000),  # two bytes show whether deflate has a header
 )
 def test_arbitrary_bytes_round_trip(encoding: str, data: bytes, repeat: int, slice_at: int) -> None:
     if encoding == "GZIP" and not data:

@@ -221,7 +221,7 @@ async def test_concurrent_requests_per_host_are_limited(client_of: ClientOf) -> 
         nonlocal running, most
         running += 1
         most = max(most, running)
-        for _ in range(20):  # let the others arrive, if they are let
+        for _ in range(20):  # let the other requests arrive, if the limit allows it
             await asyncio.sleep(0)
         running -= 1
         await greet(exchange)

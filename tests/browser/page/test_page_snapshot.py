@@ -47,7 +47,7 @@ async def test_element_with_only_a_click_listener_gets_a_ref(show):
         layer.addEventListener('click', (e) => { if (e.target === e.currentTarget) layer.remove() })</script>""")
     snapshot = await tab.snapshot()
     assert ref(snapshot, "clickable spanned")
-    assert "clickable: Plain" not in snapshot.text  # a press beside it is meant
+    assert "clickable: Plain" not in snapshot.text  # only a click beside it has an effect
     assert "dot" in snapshot.text
     assert "teal" in snapshot.text
     assert "red" in snapshot.text
@@ -141,7 +141,7 @@ async def test_unnamed_controls_are_described_by_their_attributes(show):
         <button>\uf1f8</button>""")
     text = (await tab.snapshot()).text
     assert "icon mdi-gear" in text
-    assert "(icon lucide-save colour" in text  # without what only styles it
+    assert "(icon lucide-save colour" in text  # without classes that only style it
     assert "\uf1f8" not in text  # a character of an icon font
     assert "icon-trash" in text
     assert "id=7" in text

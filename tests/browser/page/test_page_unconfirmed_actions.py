@@ -103,7 +103,7 @@ async def test_accepted_selection_is_reported_without_remark(show):
     tab = await show("""<input role=combobox aria-label=F value=Oak><ul role=listbox><li role=option aria-selected=true>Oak</li>
         <li role=option aria-selected=false onclick="document.querySelector('input').value = 'Elm'">Elm</li></ul>""")
     outcome = await tab.select(ref(await tab.snapshot(), "combobox F"), "Elm")
-    assert "but" not in outcome.action  # though the list that is left shows its old mark
+    assert "but" not in outcome.action  # although the list still marks the old option
 
 
 async def test_cell_opening_field_on_first_key_receives_full_text(show):
@@ -345,7 +345,7 @@ async def test_find_does_not_match_number_inside_longer_number(show):
     found = await searched(tab, "Berth 15")
     assert any(line.startswith("Berth 15 [") for line in found.text.splitlines())
     assert not (await searched(tab, "Berth 123456")).found
-    assert not (await searched(tab, "berth 4321")).found  # that is a control's position
+    assert not (await searched(tab, "berth 4321")).found  # that is the position of a control
 
 
 async def test_find_searches_frames_of_truncated_page(show):

@@ -41,7 +41,7 @@ async def test_wrapper_around_single_field_is_not_a_separate_control(show):
     shown = await tab.snapshot()
     assert "[e1 textbox: City, placeholder: Any city, label only]" in shown.text
     assert list(shown.refs) == ["e1"]
-    assert "focused" in (await tab.click("e1")).changes  # through what lies on it
+    assert "focused" in (await tab.click("e1")).changes  # through the element on top of it
 
 
 async def test_nested_wrappers_with_same_text_are_one_control(show):
@@ -195,7 +195,7 @@ async def test_drag_follows_path_points(show):
         c.onmousedown = () => { down = true }; c.onmousemove = (e) => { if (down) seen.push([e.offsetX, e.offsetY]) };
         c.onmouseup = () => { down = false; document.title = 'let go' }</script>""")
     canvas = ref(await tab.snapshot(), "canvas")
-    # The point that it is grabbed at is the first of the path, if it is given.
+    # If `at` is given, it is the first point of the path.
     for drawn in (
         {"path": [(10, 10), (60, 10), (60, 90)]},
         {"at": (10, 10), "path": [(60, 10), (60, 90)]},

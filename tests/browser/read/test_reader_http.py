@@ -235,7 +235,7 @@ async def test_files_are_read_only_inside_allowed_folders(http: Polite, tmp_path
     reader = Reader(http, files=[inside, named, inside / "note.md", tmp_path / "other" / "in"])
     good = await reader.read((inside / "note.md").as_uri())
     assert (good.outcome, good.via, good.url) == (Outcome.OK, "file", "file:///in/note.md")
-    # Addresses name no folder outside those that were named, and tell two of one name apart.
+    # Addresses do not show the path above the allowed folders, and distinguish equal names.
     addresses = [reader.files.address(path) for path in (named, tmp_path / "other" / "in" / "a#b")]
     assert addresses == ["file:///note.md", "file:///in-2/a%23b"]
     again = await reader.read("file:///note.md")

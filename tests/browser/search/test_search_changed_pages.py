@@ -10,7 +10,7 @@ from tests.browser.search.mutations import MUTATIONS, mutant
 from tests.browser.search.pages import ROWS, empty_page, results_page
 
 PAGES = ("google", "bing", "brave", "duckduckgo", "duckduckgo_lite", "mojeek", "startpage")
-# All names at once may be too much for a layout that is told by its names; it must then say so.
+# If all names change, a layout that is recognised by its names may fail, but must report that.
 GENTLE = [name for name in MUTATIONS if name != "renamed_all"]
 WALL = (
     "<html><head><title>Just a moment...</title></head>"

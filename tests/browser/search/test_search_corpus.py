@@ -156,7 +156,7 @@ def test_interrupted_indexing_resumes_and_crashing_file_is_noted(folder: Path, i
 
     assert first.state.left == 42 - done
     assert state.left == 0
-    # What was in work when it stopped may be stored without having been counted.
+    # Files that were being read when it stopped may be stored but not counted.
     assert 42 - done - 4 <= state.indexed <= 42 - done + 2
     assert [(Path(path).name, why) for path, why in state.unread] == [
         ("n20.txt", "its reader crashed")
@@ -333,7 +333,7 @@ async def test_data_folder_inside_corpus_is_skipped(folder: Path, index: Path) -
     for name in ("runs/20260101-000000-aaaa/report.md", "corpus/notes.md", "memory.db"):
         (data / name).parent.mkdir(parents=True, exist_ok=True)
         (data / name).write_text("An earlier answer about limpets.")
-    (folder / "runs").mkdir()  # a folder of the user that happens to have the name
+    (folder / "runs").mkdir()  # a user's folder that happens to have this name
     (folder / "runs" / "marathon.md").write_text("Limpets cling along the marathon.")
 
     corpus = Corpus(folder, index, extract_body)

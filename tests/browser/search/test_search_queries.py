@@ -41,7 +41,7 @@ HARD = "Which river flows past the lighthouse that the engineer of Port Elm drew
         ("埃尔姆港的市长是谁", "zh"),
         ("엘름 항구의 시장은 누구입니까", "ko"),
         ("מי ראש העיר", "he"),
-        # Names and keywords tell nothing.
+        # Names and keywords do not show the language.
         ("Angela Merkel", None),
         ("die hard cast", None),
         ("São Paulo", None),

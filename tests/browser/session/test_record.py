@@ -25,7 +25,7 @@ async def test_video_is_recorded_per_tab_or_missing_ffmpeg_reported(tmp_path, pa
         async with Browser.launch(record=[tmp_path / "seen.webm"]) as browser:
             await browser.open(url)
             await browser.open(url)
-    except SessionError as error:  # Playwright's ffmpeg is a download of its own
+    except SessionError as error:  # Playwright's ffmpeg is a separate download
         hint = error.hint
     ebml = b"\x1a\x45\xdf\xa3"  # what WebM is made of
     files = [tmp_path / "seen.webm", tmp_path / "seen-2.webm"]

@@ -11,7 +11,7 @@ import pytest
 from browser.errors import BrowserError, BrowserGone, DeadlineExceeded
 from browser.session.session import Browser
 
-HANGS = 120.0  # seconds; what gives up does so long before
+HANGS = 120.0  # seconds; a working timeout ends far earlier
 
 
 async def test_killed_browser_is_detected_and_replaced(pages):

@@ -1,4 +1,4 @@
-"""Row 9: every way in which a page can make Chromium connect is refused by the guard."""
+"""Every way in which a page can make Chromium connect is refused by the guard."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.row(n=9)
 
-# One script a channel; V stands for a private host of the channel's own.
+# One script per channel; V stands for a private host that only this channel uses.
 CHANNELS = {
     "redirect": "fetch('/to/V').catch(e => e)",
     "fetch": "fetch('http://V/', {mode: 'no-cors'}).catch(e => e)",
@@ -50,7 +50,7 @@ CHANNELS = {
     "module": "import('http://V/').catch(e => e)",
     "ping": "add('iframe', {name: 'p'}); add('a', {href: '/', target: 'p', ping: 'http://V/'}).click()",
 }
-# Hints that Chromium may leave aside when it is driven; if it takes them, they pass the guard too.
+# Hints that an automated Chromium may ignore; otherwise, their requests go through the guard too.
 OPTIONAL = {"preconnect", "prefetch", "ping"}
 HELPERS = """
 const add = (tag, attributes) => {

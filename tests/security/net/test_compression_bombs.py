@@ -1,4 +1,4 @@
-"""Row 12: bombs of every encoding, endless and huge bodies: at most 64 MB more, in 10 seconds.
+"""Bombs in every encoding, endless and huge bodies use at most 64 MB more memory and 10 s.
 
 The servers also run in this process, so they send prepared bytes and keep none.
 """

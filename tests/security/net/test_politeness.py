@@ -1,4 +1,4 @@
-"""Row 26: robots.txt, crawl delays and Retry-After are kept, by eight workers on one host too."""
+"""robots.txt, crawl delays and Retry-After are obeyed, even by eight workers on one host."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def test_concurrent_workers_respect_crawl_delay() -> None:
         await asyncio.gather(*(work() for _ in range(WORKERS)))
     gaps = [later - earlier for earlier, later in pairwise(site.starts)]
     assert len(site.starts) == PAGES
-    # the server notes arrivals, not starts: a busy machine delivers one late, the next in time
+    # the server sees arrivals: on a busy machine, one may be late and the next one punctual
     assert median(gaps) >= DELAY * 0.95
     assert site.starts[-1] - site.starts[0] >= DELAY * (PAGES - 1) * 0.95
 

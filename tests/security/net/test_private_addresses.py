@@ -1,4 +1,4 @@
-"""Row 8: sixty spellings of private addresses, HTTP client and browser: none gets in."""
+"""Sixty spellings of private addresses: neither the HTTP client nor the browser reaches any."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SPELLINGS = """
 3232235521 169.254.169.254 0xa9fea9fe 2852039166 0251.0376.0251.0376 169.254.43518
 168.63.129.16 100.100.100.200 100.64.0.1 224.0.0.1 255.255.255.255 192.0.2.1 198.18.0.1
 """.split()
-# One of each kind is also gone to; what the whole set comes to there, each by a request of a page.
+# The browser also navigates to one of each kind; a page requests all of the above.
 KINDS = """
 127.0.0.1 127.1 0177.0.0.1 0x7f000001 2130706433 localhost quay.localhost １２７.０.０.１
 127｡0｡0｡1 ⓛⓞⓒⓐⓛⓗⓞⓢⓣ %31%32%37.0.0.1 [::1] [::ffff:7f00:1] [64:ff9b::7f00:1] [2002:7f00:1::]
@@ -76,7 +76,7 @@ async def test_browser_blocks_private_address_spellings(
         plain = [f"http://{spelling}:{secret.port}/" for spelling in SPELLINGS]
         tls = [f"https://{spelling}:{secret.port}/" for spelling in SPELLINGS]
         refused = set(await page.evaluate(FETCHED, [plain, {"mode": "no-cors"}]))
-        assert refused <= {"opaque", "basic"}  # the second for the page's own host
+        assert refused <= {"opaque", "basic"}  # `basic` for the page's own host
         assert set(await page.evaluate(FETCHED, [tls, {}])) == {"TypeError"}
         assert answers == [403] * len(SPELLINGS)
     assert secret.connections == 0

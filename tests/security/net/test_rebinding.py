@@ -1,4 +1,4 @@
-"""Row 10: a name server that changes its answers cannot cause a connection to a private address."""
+"""A name server that changes its answers cannot cause a connection to a private address."""
 
 from __future__ import annotations
 

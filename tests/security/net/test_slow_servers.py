@@ -1,4 +1,4 @@
-"""Row 13: slow heads, slow bodies, loops and floods end at the deadline with a typed error."""
+"""Slow heads, slow bodies, loops and floods end at the deadline with a typed error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.browser.net.servers import Exchange, Handler, Origin
 pytestmark = pytest.mark.row(n=13)
 
 DEADLINE = 0.3
-HANGS = 60.0  # seconds; a server that is given up is so long before
+HANGS = 60.0  # seconds; a working deadline ends far earlier
 
 
 async def drip(exchange: Exchange, data: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Row 11: eighty URL tricks against the allow-list, judged by the host Chromium actually visits."""
+"""Eighty URL tricks against the allow list, judged by the host that Chromium actually visits."""
 
 from __future__ import annotations
 
@@ -96,13 +96,13 @@ async def test_url_parser_agrees_with_chromium(
 
 
 def _agrees(url: Url | None, chromium: list[str] | None) -> bool:
-    if url is None:  # Chromium takes an escaped space for a host's; nobody else's rules do
+    if url is None:  # only Chromium accepts an escaped space in a host
         return chromium is None or "%20" in chromium[1]
     if chromium is None or f"{url.scheme}:" != chromium[0]:
         return False
     if url.scheme not in {"http", "https", "ws"}:
         return True
-    host = chromium[1].strip("[]").replace("%2A", "*")  # escaped by Chromium alone
+    host = chromium[1].strip("[]").replace("%2A", "*")  # only Chromium escapes it
     return url.host == host and str(url.port) in {chromium[2], "443", "80"}
 
 

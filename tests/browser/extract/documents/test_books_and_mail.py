@@ -1,4 +1,4 @@
-"""Books, mails, mail folders, and pages saved as mail."""
+"""E-books, e-mails, mailboxes, and pages saved as e-mail."""
 
 # ruff: noqa: E501 - markup reads best on one line
 

@@ -1,4 +1,4 @@
-"""Files in pre-2007 formats, created by LibreOffice and (the mail) by extract-msg."""
+"""Files in pre-2007 formats, created by LibreOffice and (the e-mail) by extract-msg."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_old_workbook_is_read_sheet_by_sheet() -> None:
 
 def test_omitted_macro_sheet_is_noted() -> None:
     body = bytearray(load_old_file("light.xls"))
-    body[body.index(b"Makros") - 3] = 1  # the kind of the sheet, in the list of sheets
+    body[body.index(b"Makros") - 3] = 1  # the sheet's kind in the list of sheets
     document = extract_body(bytes(body), "", "https://e.org/light.xls")
     assert "EXEC" not in document.text
     assert document.notes == ("the sheet 'Makros' (Macro sheet) was not read",)

@@ -90,7 +90,7 @@ def test_encrypted_pdf_raises_extract_error() -> None:
 
 
 def test_column_without_visible_text_is_skipped() -> None:
-    # Cells of the soft hyphen alone hold a place and no text.
+    # Cells that contain only a soft hyphen have a position but no text.
     composer, rows = Composer(), (("words of one column that are long enough", ""),) * 5
     layout._Page(composer, [], {})._add_grid(rows)
     assert "words of one column" in composer.document("", "pdf", "").text
