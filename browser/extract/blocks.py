@@ -20,7 +20,7 @@ from browser.extract.tables import (
     table_markdown,
     table_text,
 )
-from browser.extract.tree import FOLDED_MARK, raw_text, text_content
+from browser.extract.tree import FOLDED_MARK, LABEL_MARK, raw_text, text_content
 from browser.net.url import join
 from browser.text.words import FOLDED, clean, count_words, one_line
 
@@ -419,7 +419,9 @@ class _Walker:
     def _cell_text(self, cell: etree._Element) -> str:
         if len(cell) == 0:  # fast path: most cells in large tables contain only text
             return one_line(cell.text or "")
-        return " ".join(" ".join(block.text.split()) for block in walk(cell, self._base))
+        return " ".join(
+            FOLDED * block.folded + " ".join(block.text.split()) for block in walk(cell, self._base)
+        )
 
 
 def _is_quote(node: etree._Element) -> bool:
@@ -458,19 +460,50 @@ def _is_separate_sibling(node: etree._Element) -> bool:
 
 
 def _has_readable_content(node: etree._Element) -> bool:
-    """Whether to read an element that is usually skipped: a shadow root, a button in a heading."""
+    """Whether to read an element that is usually skipped.
+
+    These are shadow roots, and buttons in a heading, above a panel or among a sentence's words.
+    """
     if node.tag == "template":
         return node.get("shadowrootmode") in {"open", "closed"}
     if node.tag == "button":
         parent = node.getparent()
-        return parent is not None and (parent.tag in _HEADINGS or parent.tag in {"summary", "th"})
+        if parent is None or parent.tag in _HEADINGS or parent.tag in {"summary", "th"}:
+            return parent is not None
+        return node.get(LABEL_MARK) is not None or _is_in_sentence(node)
     return False
 
 
+def _is_in_sentence(button: etree._Element) -> bool:
+    """Whether a button is among words, such as a term with an explanation; not a reference mark."""
+    text = raw_text(button).strip(" []()")
+    if len(text) <= 1 or text.isdecimal():
+        return False
+    before = after = ""
+    node = button
+    while node.tag not in _BLOCK_TAGS:
+        previous, following, parent = node.getprevious(), node.getnext(), node.getparent()
+        if parent is None:
+            return False
+        start = parent.text if previous is None else _inline_text(previous) + (previous.tail or "")
+        end = node.tail or ("" if following is None else _inline_text(following))
+        before, after = before.strip() or start or "", after.strip() or end
+        node = parent
+    is_sentence = node.tag == "p" or count_words(f"{before} {after}") >= _PROSE_WORDS
+    return is_sentence and any(map(str.isalnum, before)) and bool(after.strip())
+
+
+def _inline_text(node: etree._Element) -> str:
+    is_skipped = node.tag in _SKIPPED_TAGS or node.tag in _BLOCK_TAGS
+    return "" if is_skipped else raw_text(node)
+
+
 def _is_own_anchor(node: etree._Element, href: str) -> bool:
-    """Whether a link is a heading's link to itself, which does not count as navigation."""
+    """Whether a link is a heading's link to itself, or opens a panel: it is not navigation."""
     if not href.startswith("#"):
         return False
+    if node.get(LABEL_MARK) is not None:
+        return True
     around = (above.tag for above in itertools.islice(node.iterancestors(), _MAX_ANCHOR_DEPTH))
     return not _HEADINGS.keys().isdisjoint(around) or any(e.tag in _HEADINGS for e in node)
 

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from browser.extract.css import Cascade, names_in_selectors, parse_sheet
 from browser.extract.formulas import is_formula_source
-from browser.extract.tree import FOLDED_MARK, finder, raw_text, remove
+from browser.extract.panels import find_panels, mark_folded
+from browser.extract.regions import is_frame
+from browser.extract.tree import finder, raw_text, remove
 from browser.extract.weighing import (
     MAX_TEASER_CHARS,
     MIN_BODY_CHARS,
@@ -232,15 +234,13 @@ _TEXTLESS_TAGS = frozenset(
     """head title meta link base script style br hr img source svg path use g rect circle polygon
     input option iframe noscript col""".split()
 )
-# Find elements that an attribute may hide, and elements that open other elements.
+# Finds elements that an attribute may hide.
 _find_marked = finder(
     *(f"//@{name}/.." for name in ("style", "hidden", "popover", "bgcolor")),
     "//dialog",
     "//font[@color]",
 )
-_find_disclosure_buttons = finder("//@aria-controls/..")
 _BACKGROUNDS = ("background-color", "background", "background-image")
-_HEADING_TAGS = frozenset("h1 h2 h3 h4 h5 h6 dt".split())
 _HEAVY_ATTRIBUTE = "data-heavy"
 # Attributes that may make an element look hidden, or like a paywall.
 _HIDING_ATTRIBUTES = ("hidden", "style", "class", "id", "aria-hidden", _HEAVY_ATTRIBUTE)
@@ -251,8 +251,9 @@ def strip_hidden(root: etree._Element, scale: Scale | None = None) -> list[etree
 
     This covers `hidden`, closed dialogs and popovers, and classes for screen readers; in style
     attributes and style elements, it also covers display, visibility, opacity, size, colour,
-    position and clipping. External style sheets are not fetched. With a `scale`, elements that
-    contain the page's body are kept and returned, because a script would show them.
+    position and clipping. External style sheets are not fetched. Panels that a control on the page
+    opens are kept and marked as folded. With a `scale`, elements that contain the page's body are
+    kept and returned, because a script would show them.
     """
     names = {
         element: names_in_selectors(element.tag, element.get("class"), element.get("id"))
@@ -261,11 +262,12 @@ def strip_hidden(root: etree._Element, scale: Scale | None = None) -> list[etree
     rules = _own_rules(root, frozenset().union(*set(names.values())))
     cascade = Cascade(names, rules, _hiding_rules(rules))
     finder = _Finder(root, cascade)
-    panels = {o.get("aria-controls") for o in _find_disclosure_buttons(root) if _opens_content(o)}
+    panels = find_panels(root, lambda element: finder.find(element) is not None, is_frame)
     groups: dict[str, list[_Hidden]] = {}
     for element in _possibly_hidden_elements(root, cascade):
-        if (found := finder.find(element)) and element.get("id") in panels:
-            _show_as_folded(element)
+        if (found := finder.find(element)) and element in panels:
+            _remove_hiding_attributes(element)
+            mark_folded(element)
         elif found:
             name = element.get("class") or element.get("style") or element.tag
             groups.setdefault(name, []).append(found)
@@ -294,19 +296,6 @@ def _possibly_hidden_elements(root: etree._Element, cascade: Cascade) -> Iterato
             or (names in suspicious and cascade.may_hide(element))
         ):
             yield element
-
-
-def _opens_content(element: etree._Element) -> bool:
-    """Whether a disclosure button opens a panel with content: it is in a heading, or is a tab."""
-    parent = element.getparent()
-    named = parent is not None and parent.tag in _HEADING_TAGS
-    return named or element.get("role") == "tab"
-
-
-def _show_as_folded(panel: etree._Element) -> None:
-    """Show a panel, and mark it as one that the user can open."""
-    _remove_hiding_attributes(panel)
-    panel.set(FOLDED_MARK, "")
 
 
 def _remove_hiding_attributes(element: etree._Element) -> None:

@@ -29,7 +29,7 @@ from browser.extract.hidden import strip_hidden
 from browser.extract.items import read_items
 from browser.extract.links import embedded_pdf, main_controls, read_links
 from browser.extract.metadata import add_byline, declared_body, read_jsonld, read_metadata
-from browser.extract.tree import parse_page, raw_text, remove
+from browser.extract.tree import LABEL_MARK, parse_page, raw_text, remove
 from browser.extract.weighing import MAJORITY, OUTSIDE_CONTENT_REASON, Scale, extract_article
 from browser.net.url import join
 from browser.text.languages import language_of
@@ -336,6 +336,7 @@ class _Body:
             wider = self._blocks_in(extract_article(root))
             kept = wider if any(wider) else kept
         self._keep_gaps(kept)
+        self._keep_panels(kept)
         self._keep_opening(kept)
         kept[:] = map(operator.or_, kept, self._lines)
         if not self._declared:
@@ -381,6 +382,14 @@ class _Body:
                 for n in range(before + 1, after):
                     block = self._blocks[n]
                     kept[n] = not block.is_linky and _container(block) in parents
+
+    def _keep_panels(self, kept: list[bool]) -> None:
+        """Keep the text that the user can unfold, and its label."""
+        for n, block in enumerate(self._blocks):
+            if block.folded and not block.is_linky:
+                kept[n] = True
+                if n and _is_panel_label(self._blocks[n - 1]):
+                    kept[n - 1] = True
 
     def _keep_opening(self, kept: list[bool]) -> None:
         """Keep the blocks between headline and body.
@@ -530,6 +539,17 @@ def _is_caption(block: Block) -> bool:
     boxes = (block.node, block.node.getparent())
     names = " ".join(box.get("class") or "" for box in boxes if box is not None).lower()
     return "caption" in names or "credit" in names
+
+
+def _is_panel_label(block: Block) -> bool:
+    """Whether a line is the label of the panel below it."""
+    node = block.node
+    near = (*itertools.islice(node.iterancestors(), 4), *itertools.islice(node.iter(), 8))
+    return (
+        node.tag == "summary"
+        or any(e.get(LABEL_MARK) is not None for e in near)
+        or ((before := node.getprevious()) is not None and before.get(LABEL_MARK) is not None)
+    )
 
 
 def _is_labelled(block: Block) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -40,6 +41,8 @@ _FRAME_WORDS = frozenset(
 _NEVER_FRAMES = frozenset("html body main article a h1 h2 h3 p".split())
 _NAME_ATTRIBUTES = ("class", "id", "data-component", "data-testid", "data-area", "data-module")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+# Maximum number of elements around another to check.
+_MAX_AROUND = 64
 # A box with at least this many name-value rows is a fact box.
 _MIN_FACT_ROWS = 2
 
@@ -135,6 +138,18 @@ class Regions:
             found.append(region)
             region = region.parent
         return found
+
+
+def is_frame(node: etree._Element) -> bool:
+    """Whether an element is, or is in, a frame by its tag, role or name.
+
+    A name does not count if the element also contains an h1 or main element.
+    """
+    for around in (node, *itertools.islice(node.iterancestors(), _MAX_AROUND)):
+        mark, is_certain = _frame_kind(around)
+        if mark and (is_certain or next(around.iter("h1", "main"), None) is None):
+            return True
+    return False
 
 
 def _frame_kind(node: etree._Element) -> tuple[str, bool]:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 FOLDED_MARK = "data-folded"
 """Marks an element that a control on the page opens."""
+LABEL_MARK = "data-panel-label"
+"""Marks a control directly above the element that it opens."""
 
 # The elements that trafilatura expects; lxml.html's own lookup makes a Python call for each.
 _LOOKUP = etree.ElementDefaultClassLookup(element=html.HtmlElement)

@@ -117,7 +117,7 @@ class Scale:
 
         `heavy` parts are large enough to be the body.
         """
-        words = sum(map(count_words, _unlinked_texts(parts)))
+        words = sum(map(count_words, unlinked_texts(parts)))
         self._words[HIDDEN_REASON] += words
         self._heavy_words += words if heavy else 0
 
@@ -152,11 +152,11 @@ class Scale:
 
 def prose_chars(parts: Iterable[etree._Element]) -> int:
     """Return the number of characters of prose in elements, that is, in long text outside links."""
-    texts = _unlinked_texts(parts)
+    texts = unlinked_texts(parts)
     return sum(len(text.strip()) for text in texts if len(text) >= _MIN_PROSE_CHARS)
 
 
-def _unlinked_texts(parts: Iterable[etree._Element]) -> Iterator[str]:
+def unlinked_texts(parts: Iterable[etree._Element]) -> Iterator[str]:
     """The text nodes of elements, except those in links and controls."""
     for part in parts:
         if next(part.iterancestors(*_NO_PROSE_TAGS), None) is not None:
