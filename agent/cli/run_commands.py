@@ -71,7 +71,8 @@ def _row(folder: RunFolder) -> dict[str, Any]:
 
 def _format(row: dict[str, Any]) -> str:
     question = shorten(clean(row["question"]), 70)
-    confidence = "  – " if row["confidence"] is None else f"{row['confidence']:.2f}"
+    # A run without an answer has a confidence of 0, or none.
+    confidence = f"{row['confidence']:.2f}" if row["confidence"] else "  – "
     doubt = "?" if row.get("doubt") else " "
     shown = row.get("badge", row["status"])
     line = f"{row['run']}  {shown:<22}  {confidence}{doubt} {question}".rstrip()

@@ -9,6 +9,12 @@ import pytest
 QUESTION = "When was Hesk Light first lit?"
 
 
+def test_run_without_answer_is_listed_without_confidence(run, failed):
+    [line] = run("runs").stdout.splitlines()
+    assert line.startswith(failed)
+    assert "0.00" not in line
+
+
 def test_run_and_show_name_the_limit_that_ended_the_run(run, web, script, site):
     model = script(f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>', "It was lit in 1829. [S1]")
     done = run(QUESTION, "-q", "--max-steps", "1", "--model", model, *web)
