@@ -26,7 +26,7 @@ from browser.extract.blocks import render_text, walk
 from browser.extract.hidden import strip_hidden
 from browser.extract.metadata import declared_body, read_jsonld, read_metadata
 from browser.extract.tree import parse_page
-from browser.extract.weighing import Scale
+from browser.extract.weighing import ContentWeigher
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -56,7 +56,7 @@ class Page:
     walked: Any
     root: Any
     meta: Any
-    scale: Any
+    weigher: Any
     modes: dict[str, str]
     known: dict[str, tuple[float, ...]] = field(default_factory=dict)
     by_steps: dict[frozenset[str], tuple[float, ...]] = field(default_factory=dict)
@@ -77,12 +77,12 @@ def prepare(html: str | bytes, url: str, truth: Truth) -> Page:
     root, _ = parse_page(html)
     elements = list(root.iter())
     nodes = read_jsonld(root)
-    scale = Scale(root, declared_body(nodes))
-    strip_hidden(root, scale)
+    weigher = ContentWeigher(root, declared_body(nodes))
+    strip_hidden(root, weigher)
     meta = read_metadata(root, url, nodes)
-    walked = walk(root, url, scale)
+    walked = walk(root, url, weigher)
     fold = int(hashlib.sha256(url.encode()).hexdigest(), 16) % FOLDS
-    page = Page(fold, truth, walked, (root, elements), meta, scale, modes)
+    page = Page(fold, truth, walked, (root, elements), meta, weigher, modes)
     answers: dict[tuple[bool, bool], str] = {}
     real = reader.extract_article
 
@@ -108,7 +108,7 @@ def read(pages: Iterable[Page], steps: frozenset[str]) -> None:
                 continue
             # trafilatura with cached answers: it would be asked the same for every set of steps.
             reader.extract_article = page.modes["once"]  # type: ignore[assignment]
-            blocks = reader.content_blocks(page.walked, page.root[0], page.meta, page.scale)
+            blocks = reader.content_blocks(page.walked, page.root[0], page.meta, page.weigher)
             page.by_steps[steps] = page.counts(render_text(blocks))
     finally:
         reader.extract_article = real

@@ -20,7 +20,7 @@ BrowserError
       ├── PageCrashed       the page's renderer crashed
       ├── RefError          the ref's element no longer exists; `candidates` are likely matches
       └── ActionError       the element exists, but the action did not succeed
-           ├── ElementLeft      the element was re-rendered before the action reached it
+           ├── ElementDetached  the element was re-rendered before the action reached it
            └── OutcomeUnknown   the action was started, but its completion was not observed
 """
 
@@ -139,7 +139,7 @@ class ActionError(SessionError):
     hint = "Look at the SNAPSHOT again."
 
 
-class ElementLeft(ActionError):
+class ElementDetached(ActionError):
     """The element was re-rendered before the action could reach it, so nothing was done."""
 
     hint = "Take a new SNAPSHOT: the page keeps re-rendering."
@@ -148,13 +148,13 @@ class ElementLeft(ActionError):
 class OutcomeUnknown(ActionError):
     """The action was started, but its completion was not observed: it may have taken effect.
 
-    `did` describes the action.
+    `action` describes the action.
     """
 
     hint = (
         "It is not repeated. Check whether it took effect: SNAPSHOT, or OPEN a page that shows it."
     )
 
-    def __init__(self, did: str, why: str) -> None:
+    def __init__(self, action: str, why: str) -> None:
         super().__init__(f"outcome unknown: {why}")
-        self.did = did
+        self.action = action

@@ -186,7 +186,7 @@ def _recording_act(web: Web) -> Iterator[None]:
     try:
         yield
     except OutcomeUnknown as unknown:
-        web.unobserved_outcome = f"{without_refs(unknown.did)} ({unknown})"
+        web.unobserved_outcome = f"{without_refs(unknown.action)} ({unknown})"
         raise
 
 

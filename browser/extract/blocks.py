@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from browser.extract.regions import Region
-    from browser.extract.weighing import Scale
+    from browser.extract.weighing import ContentWeigher
     from browser.types import Table
 
 _SKIPPED_TAGS = frozenset(
@@ -134,13 +134,13 @@ class Block:
         return self.kind in _DATA_KINDS
 
 
-def walk(root: etree._Element, base: str, scale: Scale | None = None) -> list[Block]:
+def walk(root: etree._Element, base: str, weigher: ContentWeigher | None = None) -> list[Block]:
     """Split a page into blocks; scripts, form controls and reference markers are left out.
 
-    With a `scale`, a part that contains the page's body is never treated as a frame, and text that
-    cannot be quoted is included: images with alt text, and struck-out text.
+    With a `weigher`, a part that contains the page's body is never treated as a frame, and text
+    that cannot be quoted is included: images with alt text, and struck-out text.
     """
-    return _Walker(base, scale).run(root)
+    return _Walker(base, weigher).run(root)
 
 
 # In the collected text, `\0+**\0` starts bold text, `\0-**\0` ends it, and `[3` is a link to the
@@ -301,14 +301,14 @@ def _paragraphs(raw: str) -> list[str]:
 
 
 class _Walker:
-    def __init__(self, base: str, scale: Scale | None) -> None:
+    def __init__(self, base: str, weigher: ContentWeigher | None) -> None:
         self._base = base
         self._inline = _Inline(base)
         self._blocks: list[tuple[Block, Region | None]] = []
-        self._regions = Regions(scale)
+        self._regions = Regions(weigher)
         self._kinds: list[tuple[str, etree._Element]] = []
         self._folds = [False]
-        self._has_unquoted = scale is not None
+        self._has_unquoted = weigher is not None
         self._images: list[etree._Element] = []
 
     def run(self, root: etree._Element) -> list[Block]:

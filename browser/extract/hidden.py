@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lxml import etree
 
     from browser.extract.css import Declarations, Rule
-    from browser.extract.weighing import Scale
+    from browser.extract.weighing import ContentWeigher
 
 
 class Color(NamedTuple):
@@ -246,13 +246,15 @@ _HEAVY_ATTRIBUTE = "data-heavy"
 _HIDING_ATTRIBUTES = ("hidden", "style", "class", "id", "aria-hidden", _HEAVY_ATTRIBUTE)
 
 
-def strip_hidden(root: etree._Element, scale: Scale | None = None) -> list[etree._Element]:
+def strip_hidden(
+    root: etree._Element, weigher: ContentWeigher | None = None
+) -> list[etree._Element]:
     """Remove elements that the page's markup or its own styles make invisible.
 
     This covers `hidden`, closed dialogs and popovers, and classes for screen readers; in style
     attributes and style elements, it also covers display, visibility, opacity, size, colour,
     position and clipping. External style sheets are not fetched. Panels that a control on the page
-    opens are kept and marked as folded. With a `scale`, elements that contain the page's body are
+    opens are kept and marked as folded. With a `weigher`, elements that contain the page's body are
     kept and returned, because a script would show them.
     """
     names = {
@@ -271,15 +273,15 @@ def strip_hidden(root: etree._Element, scale: Scale | None = None) -> list[etree
         elif found:
             name = element.get("class") or element.get("style") or element.tag
             groups.setdefault(name, []).append(found)
-    heavy = [g for g in groups.values() if scale is not None and _is_heavy(g, scale)]
+    heavy = [g for g in groups.values() if weigher is not None and _is_heavy(g, weigher)]
     removed: set[etree._Element] = set()
     for found in itertools.chain(*(group for group in groups.values() if group not in heavy)):
         around = itertools.islice(found.element.iterancestors(), _MAX_NESTED)
-        if scale is not None and removed.isdisjoint(around):
-            scale.hide([found.element])
+        if weigher is not None and removed.isdisjoint(around):
+            weigher.hide([found.element])
         removed.add(found.element)
         finder.remove(found)
-    return [] if scale is None else _restore_hidden_body(root, heavy, finder, scale)
+    return [] if weigher is None else _restore_hidden_body(root, heavy, finder, weigher)
 
 
 def _possibly_hidden_elements(root: etree._Element, cascade: Cascade) -> Iterator[etree._Element]:
@@ -303,30 +305,30 @@ def _remove_hiding_attributes(element: etree._Element) -> None:
         element.attrib.pop(name, "")
 
 
-def _is_heavy(group: list[_Hidden], scale: Scale) -> bool:
+def _is_heavy(group: list[_Hidden], weigher: ContentWeigher) -> bool:
     """Whether elements hidden in the same way contain a large part of the page's prose."""
     parts = [found.element for found in group]
     if sum(len(raw_text(part)) for part in parts) < MIN_BODY_CHARS:
         return False
     chars = prose_chars(parts)
-    return chars >= MIN_BODY_CHARS and chars > MIN_WEIGHED_SHARE * scale.prose
+    return chars >= MIN_BODY_CHARS and chars > MIN_WEIGHED_SHARE * weigher.prose
 
 
 def _restore_hidden_body(
-    root: etree._Element, heavy: list[list[_Hidden]], finder: _Finder, scale: Scale
+    root: etree._Element, heavy: list[list[_Hidden]], finder: _Finder, weigher: ContentWeigher
 ) -> list[etree._Element]:
     """Keep those large hidden groups (`heavy`) that contain the page's body; remove the others."""
     chars = [prose_chars([found.element for found in group]) for group in heavy]
-    may_hide_body = bool(heavy) and not _shows_article(root, heavy, scale.prose - max(chars))
+    may_hide_body = bool(heavy) and not _shows_article(root, heavy, weigher.prose - max(chars))
     for found in itertools.chain(*heavy):  # shown, so that `extract_article` sees them
         _remove_hiding_attributes(found.element)
     kept: list[etree._Element] = []
     for group, size in zip(heavy, chars, strict=True):
         parts = [found.element for found in group]
-        if may_hide_body and scale.holds_body(parts, size / scale.prose):
+        if may_hide_body and weigher.holds_body(parts, size / weigher.prose):
             kept += parts
             continue
-        scale.hide(parts, heavy=True)
+        weigher.hide(parts, heavy=True)
         for found in group:
             finder.remove(found)
     return kept

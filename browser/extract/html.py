@@ -30,7 +30,12 @@ from browser.extract.items import read_items
 from browser.extract.links import embedded_pdf, main_controls, read_links
 from browser.extract.metadata import add_byline, declared_body, read_jsonld, read_metadata
 from browser.extract.tree import LABEL_MARK, parse_page, raw_text, remove
-from browser.extract.weighing import MAJORITY, OUTSIDE_CONTENT_REASON, Scale, extract_article
+from browser.extract.weighing import (
+    MAJORITY,
+    OUTSIDE_CONTENT_REASON,
+    ContentWeigher,
+    extract_article,
+)
 from browser.net.url import join
 from browser.text.languages import language_of
 from browser.text.words import count_words, ends_sentence, same_words, word_list, word_runs
@@ -88,25 +93,25 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
     # Keeps lxml's proxy objects alive: recreating them on each access is slow.
     elements = list(root.iter())
     nodes = read_jsonld(root)
-    scale = Scale(root, declared_body(nodes))
-    shown_late = strip_hidden(root, scale)
+    weigher = ContentWeigher(root, declared_body(nodes))
+    shown_late = strip_hidden(root, weigher)
     meta = read_metadata(root, url, nodes)
     base = _base_url(root, url)
     links = read_links(root, base)
     controls = main_controls(root)
     if pdf := embedded_pdf(root, base):
         notes += (f"it shows a PDF, which was not read: {pdf}",)
-    all_blocks = walk(root, base, scale)
+    all_blocks = walk(root, base, weigher)
     if not all_blocks:  # nothing is visible, not even navigation: scripts make the page visible
         root = parse_page(html, content_type)[0]
-        all_blocks, shown_late = walk(root, base, scale), [root] if raw_text(root).strip() else []
+        all_blocks, shown_late = walk(root, base, weigher), [root] if raw_text(root).strip() else []
     quoted = [block for block in all_blocks if block.kind != "unquoted"]
-    blocks = content_blocks(quoted, root, meta, scale)
+    blocks = content_blocks(quoted, root, meta, weigher)
     if late := _late_blocks(blocks, shown_late) if shown_late else []:
         late[0].folded = True  # marks the beginning of the late blocks
-        scale.keep_hidden(sum(block.words for block in late))
+        weigher.keep_hidden(sum(block.words for block in late))
     text = render_text(blocks)
-    scale.finish(text)
+    weigher.finish(text)
     if not text.strip() and next(root.iter("script"), None) is not None:
         notes += ("it contains no text before its scripts run; open it in the browser",)
     del elements
@@ -118,8 +123,8 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
         links=links,
         tables=tuple(block.table for block in blocks if block.table is not None),
         controls=controls,
-        notes=(*notes, *scale.notes),
-        needs_scripts=scale.needs_scripts,
+        notes=(*notes, *weigher.notes),
+        needs_scripts=weigher.needs_scripts,
     )
 
 
@@ -163,7 +168,7 @@ def _base_url(root: etree._Element, url: str) -> str:
 
 
 def content_blocks(
-    blocks: list[Block], root: etree._Element, meta: Metadata, scale: Scale
+    blocks: list[Block], root: etree._Element, meta: Metadata, weigher: ContentWeigher
 ) -> list[Block]:
     """Select the content blocks of a page, in page order.
 
@@ -171,17 +176,17 @@ def content_blocks(
     including declared discussions, all blocks outside frames (navigation, footers and the like).
     Frames and scripts are removed from the tree.
     """
-    _keep_declared_lines(blocks, meta.lines)
+    _keep_declared_lines(blocks, meta.recipe_lines)
     content = [block for block in blocks if block.frame is None]
     if not content:
         return blocks
     framed = [block for block in blocks if block.frame is not None]
-    scale.leave_out(
+    weigher.leave_out(
         "navigation, comments or similar", _word_counts_by_kind(b for b in framed if b.is_prose)
     )
     homes = {block.frame: block.frame.getparent() for block in framed if block.frame is not None}
     chosen, dropped = _choose(content, homes, root, meta)
-    scale.leave_out(
+    weigher.leave_out(
         OUTSIDE_CONTENT_REASON,
         _word_counts_by_kind([*dropped, *_framed_content(blocks, chosen, homes)]),
     )
@@ -223,7 +228,7 @@ def _choose(
 ) -> tuple[list[Block], list[Block]]:
     """Return the content blocks, and those dropped blocks that are neither labels nor titles."""
     is_large = len(content) > _MAX_BLOCKS
-    may_have_items = meta.is_thread or not (meta.lines or is_large)
+    may_have_items = meta.is_thread or not (meta.recipe_lines or is_large)
     is_article = meta.is_article and not meta.is_thread
     if may_have_items and (items := read_items(content, is_article=is_article)):
         dropped = _exclude_blocks(content, items)
@@ -319,7 +324,7 @@ class _Body:
         self._words = [block.words for block in blocks]
         self._is_photo_story = False
         self._word_lists = [word_list(block.text) for block in blocks]
-        known = _line_index(meta.lines)
+        known = _line_index(meta.recipe_lines)
         self._lines = [_is_declared(block, known) for block in blocks]
 
     def choose(self, root: etree._Element) -> list[Block]:

@@ -172,7 +172,7 @@ class Metadata:
     declared: Document
     is_article: bool
     is_thread: bool
-    lines: tuple[str, ...] = ()
+    recipe_lines: tuple[str, ...] = ()
     """The ingredients and steps that the page declares."""
 
 
@@ -243,7 +243,7 @@ def read_metadata(root: etree._Element, url: str, nodes: Sequence[Node]) -> Meta
         declared,
         is_article=any(kind.endswith(_ARTICLE_TYPES) for kind in types),
         is_thread=not types.isdisjoint(_THREAD_TYPES),
-        lines=_declared_lines(root, nodes),
+        recipe_lines=_declared_lines(root, nodes),
     )
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from lxml import etree
 
-    from browser.extract.weighing import Scale
+    from browser.extract.weighing import ContentWeigher
 
 FRAME_TAGS = frozenset(("nav", "footer", "aside"))
 LANDMARK_ROLES = frozenset(("navigation", "contentinfo", "complementary"))
@@ -70,9 +70,9 @@ class Region:
 class Regions:
     """The regions found while a page is traversed; `current` is the innermost open one."""
 
-    def __init__(self, scale: Scale | None = None) -> None:
+    def __init__(self, weigher: ContentWeigher | None = None) -> None:
         self.current: Region | None = None
-        self._scale = scale
+        self._weigher = weigher
         # The number of characters by group, of prose if the second key is true; "" is the entire
         # page. Uncertain regions are added up by mark: many small boxes with the same class may be
         # the content, such as the entries of a list.
@@ -127,8 +127,8 @@ class Regions:
             share = self._sums[group, prose] / max(1, self._sums["", prose])
             self._verdicts[group] = (
                 share > MAJORITY
-                if self._scale is None
-                else self._scale.holds_body(self._nodes[group], share)
+                if self._weigher is None
+                else self._weigher.holds_body(self._nodes[group], share)
             )
         return self._verdicts[group]
 

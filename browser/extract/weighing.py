@@ -65,7 +65,7 @@ def extract_article(root: etree._Element, *, precise: bool = False, fast: bool =
     return found or ""
 
 
-class Scale:
+class ContentWeigher:
     """Weighs parts of one page against its body; `notes` reports what was left out, and how much.
 
     `declared` is the text that the page declares as its body. `needs_scripts` explains why a

@@ -15,7 +15,7 @@ from browser.errors import (
     ActionError,
     BrowserGone,
     DeadlineExceeded,
-    ElementLeft,
+    ElementDetached,
     OutcomeUnknown,
     PageCrashed,
     RefError,
@@ -302,7 +302,7 @@ class PageDriver:
             while time.monotonic() < until:
                 try:
                     return await perform(target)
-                except ElementLeft:
+                except ElementDetached:
                     target = await self.frames.find(ref)
             return await perform(target)
 

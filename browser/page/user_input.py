@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from playwright.async_api import Error as PlaywrightError
 
-from browser.errors import ActionError, ElementLeft
+from browser.errors import ActionError, ElementDetached
 from browser.page import injected
 from browser.page.waiting import first_line
 
@@ -144,13 +144,13 @@ async def _aimed_point(target: Target, hit: dict[str, Any]) -> tuple[float, floa
             return point["x"], point["y"], str(point["over"])
     elif box := await target.element.bounding_box():
         return box["x"] + hit["x"], box["y"] + hit["y"], ""
-    raise ElementLeft("it left the page")
+    raise ElementDetached("it left the page")
 
 
 async def _find_hit_point(target: Target, at: Point | None) -> dict[str, Any]:
     """Find a point where the element can be hit; waits POINTER_MS while it moves or is covered.
 
-    Returns the result of `aim` in `js/pointer.js`. Raises ElementLeft, ActionError.
+    Returns the result of `aim` in `js/pointer.js`. Raises ElementDetached, ActionError.
     """
     until = time.monotonic() + POINTER_MS / 1000
     arguments = {"element": target.element, "ref": target.ref, "at": at}
@@ -161,7 +161,7 @@ async def _find_hit_point(target: Target, at: Point | None) -> dict[str, Any]:
             return hit
         reason = str(hit["why"])
         if hit.get("left"):
-            raise ElementLeft(reason)
+            raise ElementDetached(reason)
         if hit.get("over") and not hovered and target.frame == target.page.main_frame:
             hovered = True  # a row may show its buttons only when the pointer is over it
             await target.page.mouse.move(hit["over"]["x"], hit["over"]["y"])
@@ -525,7 +525,7 @@ async def select_text(frame: Frame, text: str, element: ElementHandle | None = N
 
 def _action_error(error: PlaywrightError) -> ActionError:
     if "not attached to the DOM" in error.message:
-        return ElementLeft("it left the page")
+        return ElementDetached("it left the page")
     for phrase, reason, hint in _REASON_BY_MESSAGE:
         if phrase in error.message:
             return ActionError(reason, hint=hint)

@@ -96,17 +96,17 @@ class Chain:
         self,
         query: SearchQuery,
         *,
-        several: int = 1,
+        engines: int = 1,
         fresh: bool = False,
         local: Local = Local.FIRST,
     ) -> ChainResult:
-        """Query engines, `several` at once, until that many have returned results.
+        """Query engines, up to `engines` at once, until that many have returned results.
 
         `fresh` skips the cache. An engine that is unavailable or in a cooldown is skipped, and the
         reason is added to the trail. An engine in a soft cooldown (it was recently slow or broken)
         is still queried if no other engine answered.
         """
-        run = _SearchState(query, several, fresh=fresh, local=local)
+        run = _SearchState(query, engines, fresh=fresh, local=local)
         left_out = {Local.ONLY: False, Local.NEVER: True}.get(local)
         providers = [one for one in self.providers if one.local is not left_out]
         await self._query_until_enough(providers, run)
@@ -189,12 +189,12 @@ class Chain:
 class _SearchState:
     """The state of one search: the pages so far and the trail."""
 
-    def __init__(self, query: SearchQuery, several: int, *, fresh: bool, local: Local) -> None:
+    def __init__(self, query: SearchQuery, engines: int, *, fresh: bool, local: Local) -> None:
         self.query = query
         self.fresh = fresh
         self._local = local
         self.soft: list[SearchSource] = []  # skipped because of a soft cooldown
-        self._several = several
+        self._engines = engines
         self._pages: list[SearchPage] = []
         self._counted = 0
         self._trail: dict[str, SearchAttempt] = {}
@@ -202,7 +202,7 @@ class _SearchState:
     @property
     def missing(self) -> int:
         """The number of engines that must still return results."""
-        return max(0, self._several - self._counted)
+        return max(0, self._engines - self._counted)
 
     def add(self, provider: SearchSource, page: SearchPage, seconds: float) -> None:
         """Add an engine's answer: its results, and an attempt in the trail."""
@@ -210,7 +210,7 @@ class _SearchState:
             self._pages.append(page)
             self._counted += not provider.local
             if provider.local and self._local is Local.FIRST:
-                self._several = 0
+                self._engines = 0
         self._trail.pop(provider.name, None)  # a second attempt moves to the end
         self._trail[provider.name] = SearchAttempt(
             query=self.query.text,
@@ -255,10 +255,10 @@ async def search_with_rewrites(
     the engines' default. If no engine found anything, variants of the query are tried: without the
     language, as keywords, with names in quotes. The trail contains the attempts for all variants.
     """
-    several = engines if is_hard(query.text) else 1
+    wanted = engines if is_hard(query.text) else 1
     attempts: list[SearchAttempt] = []
     for form in _query_forms(query):
-        result = await chain.search(form, several=several, fresh=fresh, local=local)
+        result = await chain.search(form, engines=wanted, fresh=fresh, local=local)
         for attempt in result.attempts:
             if form.lang != query.lang:  # the caller did not specify it, so the trail mentions it
                 detail = f"{attempt.detail}; pages in {form.lang}".removeprefix("; ")

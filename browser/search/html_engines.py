@@ -56,7 +56,9 @@ class DuckDuckGo(HtmlProvider):
     url = "https://html.duckduckgo.com/html/"
     verified = True
     ads = ".result--ad, .result:has(.badge--ad), tr.result-sponsored, article[data-testid=ad]"
-    nothing = re.compile(r"No results\.|No (?:more )?results found|not many results", re.IGNORECASE)
+    no_results = re.compile(
+        r"No results\.|No (?:more )?results found|not many results", re.IGNORECASE
+    )
     shell = re.compile(r"DDG\.deep\.|deep_preload_script|nrje\(|is-not-mobile-device|/s\d{4}\.css")
     layouts = (
         Layout("div.result:has(a.result__a)", "a.result__a", snippet=".result__snippet"),
@@ -97,7 +99,7 @@ class Brave(HtmlProvider):
     url = "https://search.brave.com/search"
     verified = True
     ads = "[data-type=ad], #search-ad, #infobox, #rh-column"
-    nothing = re.compile(r"Too few matches were found|No results found|not find any results")
+    no_results = re.compile(r"Too few matches were found|No results found|not find any results")
     layouts = (
         Layout(
             f":is({_BRAVE_WEB}):not(.standalone)",
@@ -131,7 +133,7 @@ class Mojeek(HtmlProvider):
     url = "https://www.mojeek.com/search"
     verified = True
     ads = ".ads, .ad, .sponsored"
-    nothing = re.compile(r"No pages found(?: matching)?|no results found", re.IGNORECASE)
+    no_results = re.compile(r"No pages found(?: matching)?|no results found", re.IGNORECASE)
     layouts = (Layout("ul[class*=results] > li", "h2 > a[href], a.title[href]", snippet="p.s"),)
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
@@ -156,7 +158,9 @@ class Startpage(HtmlProvider):
     url = "https://www.startpage.com/sp/search"
     sends = "form"
     ads = "[class*=sponsored], .ad, #gcsa-top, #gcsa-bottom, [data-testid=adResult], [id^=adBlock]"
-    nothing = re.compile(r"no (?:web )?results (?:were )?(?:found|for this search)", re.IGNORECASE)
+    no_results = re.compile(
+        r"no (?:web )?results (?:were )?(?:found|for this search)", re.IGNORECASE
+    )
     layouts = (
         Layout(
             ":is(div, section):is(.result, .w-gl__result)",
@@ -196,7 +200,7 @@ class Bing(HtmlProvider):
     url = "https://www.bing.com/search"
     verified = True
     ads = ".b_ad, .b_adTop, .b_adBottom"
-    nothing = re.compile(
+    no_results = re.compile(
         r"There are no results for|No results found for|Es gibt keine Ergebnisse"
         r"|Aucun résultat pour|No hay resultados para",
     )
@@ -227,7 +231,7 @@ class Google(HtmlProvider):
         "#tads, #tadsb, #bottomads, #tvcap, #rhs, [data-text-ad], .commercial-unit-desktop-top,"
         " .related-question-pair, .uEierd"
     )
-    nothing = re.compile(
+    no_results = re.compile(
         r"did not match any documents|No results found for|stimmt mit keinem Dokument überein"
         r"|keine mit deiner Suchanfrage|Aucun document ne correspond|no obtuvo ningún resultado"
         r"|non ha prodotto risultati|não encontrou nenhum documento"
@@ -260,7 +264,7 @@ class Yandex(HtmlProvider):
     url = "https://yandex.com/search/"
     verified = True
     ads = ".serp-adv-item, .ExtendedText-Toggle"
-    nothing = re.compile("По вашему запросу ничего не нашлось")
+    no_results = re.compile("По вашему запросу ничего не нашлось")
     layouts = (
         Layout(
             "li.serp-item",
@@ -290,7 +294,7 @@ class SearXNG(JsonProvider, HtmlProvider):
     is_api = True
     documented = True
     fields = ResultFieldPaths(snippet="content", published="publishedDate")
-    nothing = re.compile(r"No results were found|we didn't find any results", re.IGNORECASE)
+    no_results = re.compile(r"No results were found|we didn't find any results", re.IGNORECASE)
     layouts = (Layout("article.result", "h3 > a[href], h4 > a[href]", snippet="p.content"),)
 
     def __init__(self, *, url: str | None = None, key: str | None = None) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class HtmlProvider(SearchProvider):
     """An engine whose result page is parsed: the first layout that yields results is used.
 
-    `ads` selects elements that are removed first. `nothing` matches the sentence saying that
+    `ads` selects elements that are removed first. `no_results` matches the sentence saying that
     nothing was found. `shell` matches the empty page for clients that do not run scripts, if the
     engine rejects robots in that way.
     """
@@ -27,7 +27,7 @@ class HtmlProvider(SearchProvider):
     is_api = False
     layouts: tuple[Layout | Headings, ...] = ()
     ads: ClassVar[str] = ""
-    nothing: ClassVar[re.Pattern[str] | None] = None
+    no_results: ClassVar[re.Pattern[str] | None] = None
     shell: ClassVar[re.Pattern[str] | None] = None
 
     def headers(self, query: SearchQuery) -> dict[str, str]:
@@ -57,6 +57,6 @@ class HtmlProvider(SearchProvider):
             self.url or url,
             self.layouts,
             ads=self.ads,
-            nothing=self.nothing,
+            no_results=self.no_results,
             shell=self.shell,
         )

@@ -205,7 +205,7 @@ def parse_page(
     layouts: Sequence[Layout | Headings],
     *,
     ads: str = "",
-    nothing: re.Pattern[str] | None = None,
+    no_results: re.Pattern[str] | None = None,
     shell: re.Pattern[str] | None = None,
 ) -> SearchPage:
     """Parse a page, as `HtmlProvider.parse` describes it; links are relative to `base`."""
@@ -218,7 +218,7 @@ def parse_page(
         if results := tuple(_read_results(layout, page, base)):
             return SearchPage(Outcome.OK, results)
     text = _text(page)
-    if nothing is not None and nothing.search(text):
+    if no_results is not None and no_results.search(text):
         return SearchPage(Outcome.EMPTY)
     blocked = recognise_block_page(body) or ("a bot check" if BLOCK_PAGE_WORDS.search(text) else "")
     if blocked:

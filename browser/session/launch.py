@@ -116,12 +116,12 @@ class LaunchOptions:
 class RunningBrowser:
     """A running browser.
 
-    A launched browser has a `process`; an attached one has `users`, the user's own tabs.
+    A launched browser has a `process`; an attached one has `user_tabs`, the user's own tabs.
     """
 
     context: BrowserContext
     process: BrowserProcess | None = None
-    users: UsersTabs | None = None
+    user_tabs: UsersTabs | None = None
 
     async def alive(self, seconds: float) -> bool:
         """Whether the browser process (not a page) answers within `seconds`."""
@@ -129,8 +129,8 @@ class RunningBrowser:
             async with within(seconds, "ask the browser"):
                 if self.process:
                     await self.process.control.send("Browser.getVersion")
-                elif self.users:
-                    await self.users.all()
+                elif self.user_tabs:
+                    await self.user_tabs.all()
         except BrowserError:
             return False
         return True

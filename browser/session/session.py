@@ -119,7 +119,7 @@ class Browser:
     @property
     def _user_tabs(self) -> UsersTabs | None:
         """The user's tabs, if the browser is attached."""
-        return self._running.users if self._running else None
+        return self._running.user_tabs if self._running else None
 
     async def open(
         self, url: str, *, deadline: float = OPEN_SECONDS, session: StorageRows = ()
@@ -261,7 +261,7 @@ async def _attach(url: str) -> AsyncIterator[RunningBrowser]:
         except BrowserError as error:
             raise AttachFailed(f"no Chrome responds at {url} ({error})") from error
         try:
-            yield RunningBrowser(browser.contexts[0], users=UsersTabs(relay))
+            yield RunningBrowser(browser.contexts[0], user_tabs=UsersTabs(relay))
         finally:
             with suppress(BrowserError):
                 async with within(LEAVE_SECONDS, "detach from the browser"):

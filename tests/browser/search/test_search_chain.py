@@ -123,7 +123,7 @@ async def test_multiple_engines_are_merged_by_reciprocal_rank(open_chain: OpenCh
     three = Fixed("three", hits("https://b.example/?utm_source=x", "https://c.example/"))
     four = Fixed("four", hits("https://d.example/"))
 
-    result = await open_chain([one, two, three, four]).search(QUERY, several=2)
+    result = await open_chain([one, two, three, four]).search(QUERY, engines=2)
 
     assert result.results[0].url == "https://b.example/"
     assert len(result.results) == 3
