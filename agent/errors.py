@@ -2,7 +2,7 @@
 
 ResearchError
  ├── UsageError         2   a flag, a file or the configuration is invalid
- │    └── NobodyToApprove    --plan, but no user can be asked
+ │    └── NoApprover         --plan, but no user can be asked
  ├── NotFound           3   nothing found (raised only by the command line; a run reports a status)
  ├── WebOutOfReach      6   every search provider failed, or there is no browser
  │    └── Offline            could not connect to any search provider
@@ -13,7 +13,7 @@ ResearchError
  │    ├── ModelUnavailable   an outage, a rate limit or no answer, after all retries
  │    ├── ModelContext       the conversation is too long, even after trimming
  │    ├── ModelFiltered      a content filter stopped the question or the reply
- │    ├── ModelCut           the reply reached its token limit before it contained any text
+ │    ├── ModelTruncated     the reply reached its token limit before it contained any text
  │    ├── ModelUnknown     2 the endpoint has no model with this name
  │    └── NotAnEndpoint    2 the URL is not a model API but a web page or another API
  ├── LimitReached       5   a limit of the run was reached (defined in `agent.guard.budget`)
@@ -155,7 +155,7 @@ class ModelFiltered(ModelError):
     hint = "Rephrase the question, or use another model with --model."
 
 
-class ModelCut(ModelError):
+class ModelTruncated(ModelError):
     """The model reached the reply's token limit while it was still reasoning."""
 
     hint = "Raise --max-tokens or --budget, or use a model that reasons less."
@@ -189,7 +189,7 @@ class PlanRefused(ResearchError):
     hint = "Ask the question again and edit the plan, or omit --plan."
 
 
-class NobodyToApprove(UsageError):
+class NoApprover(UsageError):
     """The run's plan needs approval (--plan), but no user can be asked."""
 
     hint = (

@@ -394,7 +394,7 @@ class Options:
         return self.data_dir or default_data_dir()
 
     @property
-    def memory_place(self) -> str | Path:
+    def memory_location(self) -> str | Path:
         """The memory database: a file in the data folder, or a shared one."""
         return self.memory_url or self.data / "memory.db"
 

@@ -101,8 +101,8 @@ class Reply:
     """A parsed reply of a model: `text` is the reply without its thoughts.
 
     `unclosed` means that a thought has no end tag, so calls in it were not run; `broken` that the
-    reply contains calls, but none can be parsed; `nested` that a call is inside another; `cut` that
-    the reply was cut off at its length limit.
+    reply contains calls, but none can be parsed; `nested` that a call is inside another;
+    `is_truncated` that the reply was cut off at its length limit.
     """
 
     thoughts: tuple[str, ...]
@@ -111,7 +111,7 @@ class Reply:
     unclosed: bool = False
     broken: bool = False
     nested: bool = False
-    cut: bool = False
+    is_truncated: bool = False
 
 
 MAX_CLOSEST = 5
@@ -150,7 +150,7 @@ class Observation:
     `capped` is set, and a failed call has its `hint`. For other models, the web text is also
     available as data: `passages` contains its passages, `results` the search results, and
     `snapshot` the text of a live page with its refs: the complete page after OPEN, only the changes
-    after an action. `made` is False for a call that was refused before its tool ran, so that
+    after an action. `was_run` is False for a call that was refused before its tool ran, so that
     nothing was read. `traits` contains the traits that the tool declares. `request` is the
     argument that a playbook shows for the call, on one line; "" if playbooks leave out the tool.
     """
@@ -165,7 +165,7 @@ class Observation:
     hint: str = ""
     capped: bool = True
     images: tuple[Image, ...] = ()
-    made: bool = True
+    was_run: bool = True
     traits: frozenset[ToolTrait] = frozenset()
     request: str = ""
 

@@ -93,41 +93,41 @@ MessageHandler = Callable[[Inbound], Awaitable[None]]
 class ChannelLink:
     """A channel's resources: its HTTP client, the proxy for other protocols, and notes.
 
-    `notes` are kept on disk across restarts; `say` reports to the channel's operator.
+    `notes` are kept on disk across restarts; `report` sends a line to the channel's operator.
     """
 
     http: ServiceClient
     proxy_url: str
     notes: Notebook
-    say: Callable[[str], None]
+    report: Callable[[str], None]
 
 
 class Notebook(ABC):
     """Values that a channel keeps on disk across restarts."""
 
     @abstractmethod
-    def note(self, key: str) -> str:
+    def get(self, key: str) -> str:
         """Return the value stored under a key, or an empty string."""
 
     @abstractmethod
-    def keep(self, key: str, value: str) -> None:
+    def set(self, key: str, value: str) -> None:
         """Store a value; it is on disk when this returns."""
 
 
 class Channel(ABC):
     """A messaging service. `keys` maps its secrets to their usual environment variables.
 
-    `hosts` are patterns for other hosts that the channel may connect to. `longest` is the maximum
-    length of a message in UTF-16 units. `whole` means that an answer is sent as a single message,
-    including its files.
+    `hosts` are patterns for other hosts that the channel may connect to. `max_message_length` is in
+    UTF-16 units. `single_message` means that an answer is sent as a single message, including its
+    files.
     """
 
     Settings: ClassVar[type[ChannelSettings]] = ChannelSettings
     url: ClassVar[str] = ""
     hosts: ClassVar[tuple[str, ...]] = ()
     keys: ClassVar[dict[str, str]] = {}
-    longest: ClassVar[int] = 4000
-    whole: ClassVar[bool] = False
+    max_message_length: ClassVar[int] = 4000
+    single_message: ClassVar[bool] = False
 
     def __init__(self, settings: Any, link: ChannelLink) -> None:
         self.settings = settings
@@ -135,13 +135,13 @@ class Channel(ABC):
         self.base = (settings.url or self.url).rstrip("/")
 
     @classmethod
-    def places(cls, settings: Any) -> tuple[str, ...]:
+    def private_addresses(cls, settings: Any) -> tuple[str, ...]:
         """Return the addresses in the settings, apart from `url`, that may be private."""
         return (settings.url,) if settings.url else ()
 
     @abstractmethod
-    async def listen(self, take: MessageHandler) -> None:
-        """Pass each message to `take` until the connection is lost.
+    async def listen(self, handle: MessageHandler) -> None:
+        """Pass each message to `handle` until the connection is lost.
 
         Raises `UsageError` for errors that a retry cannot fix, such as a wrong token.
         """
@@ -170,7 +170,7 @@ class Channel(ABC):
         try:
             return parse(data)
         except MALFORMED as error:
-            self.link.say(f"skipped a message in an unknown format ({error!r:.100})")
+            self.link.report(f"skipped a message in an unknown format ({error!r:.100})")
             return None
 
     def key(self, name: str) -> str:

@@ -110,7 +110,7 @@ async def open_channel(
 ) -> AsyncIterator[tuple[Channel, Inbox]]:
     """Open a channel that can connect only to its service. Raises `UsageError`."""
     channel, settings = _settings_named(name, options)
-    private = tuple(map(host_and_port, channel.places(settings)))
+    private = tuple(map(host_and_port, channel.private_addresses(settings)))
     own = (host_and_port(channel.url),) if channel.url else ()
     policy = EgressPolicy(
         allow_hosts=(*channel.hosts, *private, *own),
@@ -178,11 +178,11 @@ async def _listen(name: str, channel: Channel, dialogue: Dialogue) -> None:
         """Listen until the connection is lost; raises `TemporaryFailure` if it was not stable."""
         began = loop.time()
         try:
-            await channel.listen(dialogue.take)  # returns if the service asks for a reconnect
+            await channel.listen(dialogue.handle)  # returns if the service asks for a reconnect
         except UsageError:
             raise
         except (ResearchError, BrowserError, OSError, *MALFORMED) as error:
-            channel.link.say(f"{name}: connection lost: {error}")
+            channel.link.report(f"{name}: connection lost: {error}")
             if loop.time() - began <= _MIN_STABLE_S:
                 raise TemporaryFailure(error) from error
 
@@ -216,10 +216,10 @@ def channel_senders(options: Options) -> dict[str, Sender]:
 
 async def _send_notice(channel: Channel, thread: str, notice: Notice) -> None:
     text = "\n\n".join(filter(None, (notice.subject, plain_text(notice.text), notice.url)))
-    if channel.whole:
+    if channel.single_message:
         await channel.send(thread, Outbound(text, files=notice.files, id=notice.id))
         return
-    pieces, _ = split_answer(text, channel.longest)
+    pieces, _ = split_answer(text, channel.max_message_length)
     for n, piece in enumerate(pieces):
         await channel.send(thread, Outbound(piece, id=f"{notice.id[-20:]}-{n}"))
     for n, file in enumerate(notice.files):

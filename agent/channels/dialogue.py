@@ -78,7 +78,7 @@ class Dialogue:
         self._live = live
         self._inbox = inbox
         self._data = data
-        self._say = channel.link.say
+        self._say = channel.link.report
         self._runs = Runs(data)
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._slots = asyncio.Semaphore(MAX_PARALLEL_RUNS)
@@ -113,7 +113,7 @@ class Dialogue:
 
     # Messages
 
-    async def take(self, message: Inbound) -> None:
+    async def handle(self, message: Inbound) -> None:
         """Handle an incoming message; it is on disk when this returns."""
         if message.sender not in self._settings.allow:
             await self._refuse(message)
@@ -131,9 +131,9 @@ class Dialogue:
         """Refuse an unknown sender, either silently or once with the configured text."""
         # the only thing stored about unknown senders is that they were refused
         who = sha256(message.sender.encode()).hexdigest()[:24]
-        if self._inbox.note(f"refused {who}"):
+        if self._inbox.get(f"refused {who}"):
             return
-        self._inbox.keep(f"refused {who}", "yes")
+        self._inbox.set(f"refused {who}", "yes")
         named = f" ({message.name})" if message.name else ""
         self._say(f"{self._name}: refused {message.sender}{named}, not on the allow list")
         if self._settings.refuse:
@@ -157,7 +157,7 @@ class Dialogue:
             return reply(message, "That question is no longer open.")
         if word == "/new":
             key = f"conversation {message.thread}"
-            self._inbox.keep(key, str(int(self._inbox.note(key) or "1") + 1))
+            self._inbox.set(key, str(int(self._inbox.get(key) or "1") + 1))
             return reply(message, "Started a new conversation.")
         if word == "/stop":
             sender, run = self._running.get(message.thread, ("", None))
@@ -275,7 +275,7 @@ class Dialogue:
             return await resume_run(folder, data_dir=self._data, ask=ask, on_event=on_event)
         flags = {**self._settings.run}
         left = self._settings.budget_day - self._spent_today(message.sender)[0]
-        conversation = self._inbox.note(f"conversation {message.thread}") or "1"
+        conversation = self._inbox.get(f"conversation {message.thread}") or "1"
         flags |= {
             "budget": min(left, flags.get("budget", left)),
             "session": f"{self._name} {message.thread} {conversation}",
@@ -343,9 +343,9 @@ class Dialogue:
     def _report_parts(self, report: Report) -> list[Part]:
         """Split a report into messages and files that the channel can send."""
         text, attach = answer_text(report), tuple(self._channel.settings.attach)
-        if self._channel.whole:
+        if self._channel.single_message:
             return [Part(0, text, attach)]
-        pieces, more = split_answer(text, self._channel.longest)
+        pieces, more = split_answer(text, self._channel.max_message_length)
         files = attach or ((".md",) if more else ())
         contents = [*((piece, ()) for piece in pieces), *(("", (ending,)) for ending in files)]
         return [Part(n, piece, export) for n, (piece, export) in enumerate(contents)]

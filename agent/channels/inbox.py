@@ -157,12 +157,12 @@ class Inbox(Notebook):
             (state, self._channel, message, n),
         )
 
-    def note(self, key: str) -> str:
+    def get(self, key: str) -> str:
         """Return the value stored under a key, or an empty string."""
         row = self._fetch_row("SELECT value FROM notes WHERE channel=? AND key=?", key)
         return str(row[0]) if row else ""
 
-    def keep(self, key: str, value: str) -> None:
+    def set(self, key: str, value: str) -> None:
         """Store a value."""
         row = (self._channel, key, value)
         self._db.execute("INSERT OR REPLACE INTO notes VALUES (?,?,?)", row)

@@ -239,7 +239,7 @@ def consolidate_after_run(code: int, settings: Options, *, quiet: bool) -> None:
     from agent.memory import consolidation  # noqa: PLC0415 - a run without memory does not load it
     from agent.memory.memory_api import Memory  # noqa: PLC0415 - as above
 
-    with Memory.open(settings.memory_place, settings.namespace) as memory:
+    with Memory.open(settings.memory_location, settings.namespace) as memory:
         if consolidation.is_due(memory.entries):
             consolidation.consolidate(memory.entries, MAX_CONSOLIDATION_S)
 

@@ -45,7 +45,7 @@ def chat(**flags: Any) -> int:
     conversation = ChatSession(flags)
     at_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     for line in _typed_lines(conversation) if at_terminal else _piped_lines():
-        conversation.take(line)
+        conversation.handle(line)
         if conversation.ended:
             break
     return conversation.code
@@ -115,7 +115,7 @@ class ChatSession:
         self._last: Report | None = None
         self._live: LiveOptions | None = None
 
-    def take(self, line: str) -> None:
+    def handle(self, line: str) -> None:
         """Answer a question, or run a command that begins with `/`."""
         number = line.strip("[]")
         if self._last and any(number == str(source.n) for source in self._last.sources):

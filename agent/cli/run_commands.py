@@ -221,7 +221,7 @@ def feedback(run: str, thumb: Any, data_dir: Path) -> None:
     settings = load_options({"data_dir": data_dir}, config=True)
     from agent.memory.memory_api import Memory  # noqa: PLC0415 - loads SQLAlchemy, unlike the other commands
 
-    with Memory.open(settings.memory_place, namespace) as memory:
+    with Memory.open(settings.memory_location, namespace) as memory:
         scores = score_skills(memory, names, thumb)
     for name, score in scores.items():
         print_text(f"{name}: {score}")

@@ -45,21 +45,20 @@ class LimitReached(ResearchError):
 class Reservation:
     """The maximum price of one model call, counted as spent until released (a `CallBudget`).
 
-    `prompt` is the maximum number of prompt tokens, `longest` the maximum number of reply tokens
-    (None: no limit).
+    `prompt` is the maximum number of prompt tokens. `max_reply_tokens` is None if unlimited.
     """
 
     budget: Budget
     prompt: int
     _: KW_ONLY
     final: bool = False
-    longest: int | None = field(default=None, init=False)
+    max_reply_tokens: int | None = field(default=None, init=False)
     _held: list[tuple[Budget, float, int]] = field(default_factory=list, init=False)
 
     def begin(self) -> int | None:
-        """Reserve the price of one attempt; returns `longest` or raises `LimitReached`."""
+        """Reserve the price of one attempt; returns `max_reply_tokens` or raises `LimitReached`."""
         if self._held:
-            return self.longest
+            return self.max_reply_tokens
         # Concurrent subtasks share the parent's budget, so it is charged as well.
         budgets = list(self.budget.chain())
         limits = [budget.longest_reply(self.prompt, final=self.final) for budget in budgets]
@@ -67,14 +66,14 @@ class Reservation:
         root = budgets[-1]
         billed = min([int(MAX_REPLY_TOKENS * root.reply_factor), *bounds])
         longest = int(billed / root.reply_factor)
-        self.longest = longest if bounds else None
+        self.max_reply_tokens = longest if bounds else None
         for budget in budgets:
             usd = budget.price(self.prompt, billed) if budget.max_usd and budget.price else 0.0
             tokens = self.prompt + billed if budget.max_tokens is not None else 0
             budget.spent_usd += usd
             budget.used_tokens += tokens
             self._held.append((budget, usd, tokens))
-        return self.longest
+        return self.max_reply_tokens
 
     def failed(self, *, billed: bool) -> None:
         """End an attempt without a reply; its price remains charged if it may have been billed."""

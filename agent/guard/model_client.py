@@ -118,7 +118,7 @@ class ModelClient:
             ms=int((time.monotonic() - started) * 1000),
             **asdict(reply.usage),
             **({"fit": reply.fit.model_dump()} if reply.fit else {}),
-            **({"cut": True} if reply.cut else {}),
+            **({"cut": True} if reply.is_truncated else {}),
         )
         return reply
 

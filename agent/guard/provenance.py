@@ -98,8 +98,8 @@ class Provenance:
     their pages in the browser are private, and so are all pages in an `attached` Chrome.
     `named_hosts` are the hosts in the user's settings (`--allow-private`). `links` maps the URLs
     seen to where they were seen; `personal_links` are URLs that the user wrote, or that one of
-    their private pages links to on the same site. `read_others` means that this run itself read
-    text by others, rather than only recalling it from memory.
+    their private pages links to on the same site. `has_read_untrusted` means that this run itself
+    read text by others, rather than only recalling it from memory.
     """
 
     question: str = ""
@@ -113,7 +113,7 @@ class Provenance:
     texts: list[OriginText] = field(default_factory=list)
     links: dict[str, SeenLink] = field(default_factory=dict)
     personal_links: set[str] = field(default_factory=set)
-    read_others: bool = False
+    has_read_untrusted: bool = False
     _public_chars: int = 0
     _stems: dict[str, tuple[int, set[str]]] = field(default_factory=dict)
 
@@ -135,7 +135,7 @@ class Provenance:
         if kind is Kind.PAGE and not url.startswith(("http", "file:")):
             return  # an empty tab contains no text
         for origin in (kind, Kind.WEB) if quoted else (kind,):
-            self.read_others |= origin in UNTRUSTED_KINDS and not recalled
+            self.has_read_untrusted |= origin in UNTRUSTED_KINDS and not recalled
             if origin is not Kind.USER and (origin, site) not in self.read:
                 self.read.add((origin, site))
                 self.on_read(origin, site)

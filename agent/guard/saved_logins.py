@@ -69,7 +69,7 @@ class SavedLogins:
             raise UsageError(f"no saved login named {name!r}", hint=hint)
         return self._row(name)
 
-    def origins(self, names: Sequence[str]) -> dict[str, str]:
+    def names_by_site(self, names: Sequence[str]) -> dict[str, str]:
         """Map the sites (registrable domains) of the named sessions to the sessions' names."""
         return {registrable_domain(host(self.find(name).origin)): name for name in names}
 

@@ -39,8 +39,10 @@ async def deliver_notice(
     before recording that it was sent.
     """
     settings = load_options({}, config=True)
-    ways = senders(settings) if senders is not None else None
-    deliveries = await notify(job.notify, _build_notice(job, outcome), settings, ways=ways)
+    channel_senders = senders(settings) if senders is not None else None
+    deliveries = await notify(
+        job.notify, _build_notice(job, outcome), settings, senders=channel_senders
+    )
     return [f"{one.target}: {one.detail}" for one in deliveries if not one.sent]
 
 

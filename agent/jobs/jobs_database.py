@@ -126,13 +126,13 @@ class JobsDatabase:
 
     # Host reservations
 
-    def host_rest(self, host: str) -> float:
+    def seconds_until_free(self, host: str) -> float:
         """Return the seconds until a request to a host is allowed; 0 or less means now."""
         query = sa.select(_hosts.c.due - self._now()).where(_hosts.c.host == host)
         with self.engine.connect() as connection:
             return connection.scalar(query) or 0.0
 
-    def take_turn(self, host: str, delay: float) -> bool:
+    def reserve_host(self, host: str, delay: float) -> bool:
         """Reserve the host for `delay` seconds; False if it is already reserved."""
         now = self._now()
         # if several requests arrive simultaneously, only one of them changes the row
@@ -145,7 +145,7 @@ class JobsDatabase:
             # return them.
             return connection.execute(new.returning(_hosts.c.host)).first() is not None
 
-    def let_rest(self, host: str, seconds: float) -> None:
+    def set_cooldown(self, host: str, seconds: float) -> None:
         """Set a host's cooldown, unless a longer one is active."""
         until = self._now() + seconds
         later = sa.case((_hosts.c.due > until, _hosts.c.due), else_=until)

@@ -167,7 +167,7 @@ async def _check_page(
     noise = learn_noise(reads) if before is None else before.noise
     now = MonitorState(
         at=page.fetched_at,
-        sha256=await asyncio.to_thread(folder.keep, page.body),
+        sha256=await asyncio.to_thread(folder.save_blob, page.body),
         blocks=tuple(blocks),
         noise=noise,
         figure=before.figure if before else first_number(blocks),

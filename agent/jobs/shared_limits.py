@@ -44,7 +44,7 @@ class SharedPace(HostPace):
             return
         # Only one task per process polls; otherwise, all tasks would wake up for a single turn.
         async with self._locks.setdefault(host, asyncio.Lock()):
-            rest = await asyncio.to_thread(self._database.host_rest, host)
+            rest = await asyncio.to_thread(self._database.seconds_until_free, host)
             if asyncio.get_running_loop().time() + rest > until:
                 raise DeadlineExceeded(f"{host} asks clients to wait {rest:.0f} s")
             if rest > 0:
@@ -53,22 +53,22 @@ class SharedPace(HostPace):
     async def take(self, host: str) -> bool:
         """Claim the turn; if this returns False, another task was faster: call `wait` again."""
         delay = self._delay(host)
-        return not delay or await asyncio.to_thread(self._database.take_turn, host, delay)
+        return not delay or await asyncio.to_thread(self._database.reserve_host, host, delay)
 
     async def turn(self, name: str, interval: float, patience: float) -> float:
         """Wait for a search engine's next turn, or return the delay if it exceeds `patience`."""
         until = asyncio.get_running_loop().time() + patience
         while True:
-            rest = await asyncio.to_thread(self._database.host_rest, name)
+            rest = await asyncio.to_thread(self._database.seconds_until_free, name)
             if asyncio.get_running_loop().time() + rest > until:
                 return rest
             await asyncio.sleep(max(rest, 0.0))
-            if not interval or await asyncio.to_thread(self._database.take_turn, name, interval):
+            if not interval or await asyncio.to_thread(self._database.reserve_host, name, interval):
                 return 0.0
 
     async def start_cooldown(self, name: str, seconds: float) -> None:
         """Set a host's or search engine's cooldown for all workers."""
-        await asyncio.to_thread(self._database.let_rest, name, seconds)
+        await asyncio.to_thread(self._database.set_cooldown, name, seconds)
 
 
 class SharedSpending(Spending):
@@ -100,7 +100,7 @@ class SharedSpending(Spending):
         if any(spent.values()):
             self._table.put(self._folder_id, spent)
 
-    def budgets_here(self, flags: Mapping[str, Any]) -> dict[str, Any]:
+    def budgets_after_other_folders(self, flags: Mapping[str, Any]) -> dict[str, Any]:
         """Return a run's day and month budgets minus the spending of other folders.
 
         The run itself subtracts the spending of this folder's runs.

@@ -228,7 +228,7 @@ class Worker:
         """Depending on the journal, start the run, resume it, or return its report."""
         data = self.jobs.data_dir
         spending = SharedSpending(self.jobs.database, data)
-        budgets = await asyncio.to_thread(spending.budgets_here, job.options)
+        budgets = await asyncio.to_thread(spending.budgets_after_other_folders, job.options)
         if folder.journal.exists() and folder.journal.stat().st_size:
             record = await asyncio.to_thread(RunRecord.read, folder)
             if record.report.get("status") in FINAL_STATUSES and folder.report.is_file():

@@ -105,7 +105,7 @@ class RunFolder:
                 hint="Free some disk space; everything recorded so far is intact.",
             ) from error
 
-    def keep(self, body: bytes) -> str:
+    def save_blob(self, body: bytes) -> str:
         """Save bytes as a blob unless it exists; returns its name, which is the SHA-256 (hex)."""
         digest = hashlib.sha256(body).hexdigest()
         target = self.path / "blobs" / digest

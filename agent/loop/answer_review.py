@@ -60,7 +60,7 @@ class AnswerReview:
             await self._judge(corrected.text, "judge/2")
         return corrected
 
-    async def question_claims(self, result: LoopResult, limit: int, web: Web | None) -> None:
+    async def challenge_claims(self, result: LoopResult, limit: int, web: Web | None) -> None:
         """Follow the citations of up to `limit` central claims; search for evidence against them.
 
         Does nothing if a limit cut the answer short.

@@ -10,7 +10,7 @@ import asyncio
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from agent.errors import ModelContext, ModelCut
+from agent.errors import ModelContext, ModelTruncated
 from agent.guard.budget import Budget, LimitReached
 from agent.guard.model_client import ModelClient
 from agent.guard.window import Window, tokens
@@ -168,7 +168,7 @@ class Loop:
         except TimeoutError as error:
             raise LimitReached("timeout") from error
         reply = parse(model_reply.text[:MAX_REPLY_CHARS], self.guides.tools if self.guides else ())
-        reply = replace(reply, cut=model_reply.cut)
+        reply = replace(reply, is_truncated=model_reply.is_truncated)
         if self.guides and self._echoes_instructions(reply.text):
             reply = replace(reply, broken=not reply.calls)
         for thought in reply.thoughts:
@@ -207,11 +207,13 @@ class Loop:
             return note or GO_ON
         if self.guides is None:
             return ""
-        if reply.cut and not self._was_cut:
+        if reply.is_truncated and not self._was_cut:
             self._was_cut = True
             return CUT
-        if reply.cut and PASSAGE_MARK not in reply.text:
-            raise ModelCut(f"the reply of {self.model.name} was cut off at its length limit twice")
+        if reply.is_truncated and PASSAGE_MARK not in reply.text:
+            raise ModelTruncated(
+                f"the reply of {self.model.name} was cut off at its length limit twice"
+            )
         if reply.broken and self._forms_shown < MAX_FORMS_SHOWN:
             self._forms_shown += 1
             return UNREADABLE_CALL_NOTE.format(call=EXAMPLE_CALL)

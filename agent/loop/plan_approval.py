@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from agent.errors import NobodyToApprove, PlanRefused
+from agent.errors import NoApprover, PlanRefused
 from agent.journal.events import PROPOSAL
 from agent.keyless.researcher import first_searches
 from agent.loop.report_sections import MIN_SECTIONS, Section, approved_searches
@@ -128,7 +128,7 @@ class PlanApproval:
         """Return the plan as approved by the user; raises `PlanRefused` if it was not approved."""
         if self.approved is None:
             if self.edit is None:
-                raise NobodyToApprove
+                raise NoApprover
             self.approved = (await self.edit(plan.to_text())) or ""
             self.record("plan.approved", PROPOSAL, proposed=plan.to_text(), text=self.approved)
         self.note(self.approved)

@@ -235,7 +235,7 @@ class Server:
                 source="mcp",
                 schema=parameter_schema(definition),
                 server=self.server.site,
-                free=reads_only or matches_any(name, settings.always_allow),
+                always_allowed=reads_only or matches_any(name, settings.always_allow),
             )
             tools.append(tool)
         return tools

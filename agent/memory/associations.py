@@ -170,7 +170,7 @@ class Links:
                     reached[far] = max(score, reached.get(far, 0.0))
         return reached
 
-    def busiest(self, connection: sa.Connection, limit: int) -> list[int]:
+    def most_linked(self, connection: sa.Connection, limit: int) -> list[int]:
         """List the memories with the most links, in descending order of links."""
         ends = sa.union_all(
             sa.select(links.c.one.label("id")).where(self._in_namespace),

@@ -197,7 +197,7 @@ class Entries:
         with self._store.read() as connection:
             return list(connection.execute(query))
 
-    def other(self, name: str) -> Entries | None:
+    def open_other(self, name: str) -> Entries | None:
         """Open another namespace; None if it is this one, or does not exist yet."""
         number = self._store.known_namespace(name)
         if number is None or number == self.namespace:
@@ -278,7 +278,7 @@ class Entries:
             rows = rows_by_id(connection, [id_ for _, id_ in found])
         # Another process may have deleted some of them in the meantime.
         hits = [hit_of(rows[id_], score) for score, id_ in found if id_ in rows]
-        other = self.other(SHARED) if shared else None
+        other = self.open_other(SHARED) if shared else None
         if other is not None:
             theirs = other.search(text, limit, kinds, associations=associations)
             hits += [replace(hit, shared=True) for hit in theirs]

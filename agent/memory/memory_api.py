@@ -206,10 +206,10 @@ class Memory:
         wanted = None if kinds is None else expand(kinds)
         return self.entries.search(query, limit, wanted, shared=True)
 
-    def near(self, question: str, texts: Sequence[str]) -> dict[str, float]:
+    def similarities(self, question: str, texts: Sequence[str]) -> dict[str, float]:
         """Return the cosine similarity of a question to each text; {} without embeddings."""
         vectors = self.entries.vectors
-        return {} if vectors is None else vectors.near(question, texts)
+        return {} if vectors is None else vectors.similarities(question, texts)
 
     def newest(self, kinds: Sequence[str] | None = None, limit: int | None = 100) -> list[Hit]:
         """List the newest memories of these kinds or knowledge bases in chronological order."""
@@ -219,7 +219,7 @@ class Memory:
         """Read a memory of this namespace or the shared one by its id; None if there is none."""
         for row in self.entries.by_ids([memory]):
             return hit_of(row)
-        shared = self.entries.other(SHARED)
+        shared = self.entries.open_other(SHARED)
         for row in shared.by_ids([memory]) if shared is not None else ():
             return replace(hit_of(row), shared=True)
         return None
@@ -251,7 +251,7 @@ class Memory:
     def graph(self) -> Graph:
         """Return the memories with the most links, and the links between them."""
         with self.store.read() as connection:
-            busiest = self.entries.links.busiest(connection, GRAPH_MEMORIES)
+            busiest = self.entries.links.most_linked(connection, GRAPH_MEMORIES)
         hits = [hit_of(row) for row in self.entries.by_ids(busiest)]
         known = {hit.id for hit in hits}
         with self.store.read() as connection:

@@ -107,7 +107,7 @@ class Vectors:
                     connection.execute(embeddings.insert(), row)
         return {text: known[name] for text, name in names.items()}
 
-    def near(self, question: str, texts: Collection[str]) -> dict[str, float]:
+    def similarities(self, question: str, texts: Collection[str]) -> dict[str, float]:
         """Return the cosine between a question and each text; {} if the model fails."""
         query = self.question(question)
         vectors = None if query is None else self.embed(texts)

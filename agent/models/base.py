@@ -35,14 +35,14 @@ class ModelReply:
     """The text of a reply, its usage, and the name of the model that answered.
 
     `fit` says how well the quoted sentence fits the question; only the extractive model sets it.
-    `cut` means that the reply was cut off at its length limit.
+    `is_truncated` means that the reply was cut off at its length limit.
     """
 
     text: str
     usage: Usage = field(default_factory=Usage)
     model: str = ""
     fit: Fit | None = None
-    cut: bool = False
+    is_truncated: bool = False
 
 
 class Task(StrEnum):

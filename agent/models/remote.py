@@ -13,10 +13,10 @@ import httpx2
 
 from agent.errors import (
     KeyMissing,
-    ModelCut,
     ModelError,
     ModelFiltered,
     ModelQuota,
+    ModelTruncated,
     ModelUnauthorized,
     ModelUnavailable,
     ResearchError,
@@ -229,7 +229,7 @@ class RemoteModel(ABC):
                 hint="Rephrase the question.",
             )
         if empty and ended in _CUT_REASONS:
-            raise ModelCut(f"{self.name}'s reply reached its length limit before an answer")
+            raise ModelTruncated(f"{self.name}'s reply reached its length limit before an answer")
         text, thought = unwrap_reply(completion.text), inert(completion.reasoning.strip())
         if empty and thought and ended in ("stop", "end_turn", "tool_calls"):
             # Some servers mark the entire reply as reasoning; its end shows that it was complete.
@@ -248,7 +248,7 @@ class RemoteModel(ABC):
             asked=self.endpoint.model,
             cache_writes=completion.cache_writes,
         )
-        return ModelReply(text, usage, without_folder(model), cut=ended in _CUT_REASONS)
+        return ModelReply(text, usage, without_folder(model), is_truncated=ended in _CUT_REASONS)
 
 
 def client_settings(library: Any, endpoint: Endpoint, proxy: str | None) -> dict[str, Any]:

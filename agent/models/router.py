@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from agent.errors import (
     ModelContext,
-    ModelCut,
     ModelError,
     ModelFiltered,
+    ModelTruncated,
     ModelUnavailable,
     ResearchError,
     UsageError,
@@ -72,7 +72,7 @@ class Router:
                 # filtered or cut reply does not affect the next request.
                 if isinstance(error, ModelUnavailable):
                     self._cooldown_until[n] = self._clock() + COOLDOWN_SECONDS
-                elif not isinstance(error, ModelFiltered | ModelCut):
+                elif not isinstance(error, ModelFiltered | ModelTruncated):
                     self._cooldown_until[n] = float("inf")
                 self._note(f"{model.name} failed: {error}")
                 failure = error

@@ -66,21 +66,21 @@ async def notify(
     options: Options,
     *,
     environ: Mapping[str, str] | None = None,
-    ways: Mapping[str, Sender] | None = None,
+    senders: Mapping[str, Sender] | None = None,
 ) -> tuple[Delivery, ...]:
     """Deliver a notice to each target; a failed delivery does not affect the others.
 
-    `ways` are senders for other schemes, such as channels. Returns the outcomes in the order of
+    `senders` deliver to other schemes, such as channels. Returns the outcomes in the order of
     the targets.
     """
-    secrets, senders = os.environ if environ is None else environ, ways or {}
+    secrets, by_scheme = os.environ if environ is None else environ, senders or {}
 
     async def deliver(target: str) -> Delivery:
         scheme, _, rest = target.partition(":")
         name = target.partition("#")[0]  # the fragment names the key's variable
         try:
-            if scheme in senders:
-                await senders[scheme](rest, notice)
+            if scheme in by_scheme:
+                await by_scheme[scheme](rest, notice)
             else:
                 await _sender(target, options, secrets)(notice)
         except (ResearchError, BrowserError) as error:
@@ -91,10 +91,10 @@ async def notify(
 
 
 def check_target(
-    target: str, options: Options, environ: Mapping[str, str], ways: Collection[str] = ()
+    target: str, options: Options, environ: Mapping[str, str], schemes: Collection[str] = ()
 ) -> None:
     """Raise `UsageError` for a target that cannot be used with these settings."""
-    if target.partition(":")[0] not in ways:
+    if target.partition(":")[0] not in schemes:
         _sender(target, options, environ)
 
 

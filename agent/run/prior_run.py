@@ -155,7 +155,7 @@ class RecordedWebCalls:
         self._context = ToolContext(
             question=record.question,
             evidence=record.evidence,
-            store_bytes=record.folder.keep,
+            store_bytes=record.folder.save_blob,
         )
 
     async def run(self, call: ToolCall, place: str) -> Callable[[], Observation]:

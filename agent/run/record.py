@@ -208,7 +208,7 @@ class RunRecord:
                 label=data["label"],
                 hint=data["hint"],
                 capped=data["capped"],
-                made=data.get("made", True),
+                was_run=data.get("made", True),
                 traits=frozenset(map(ToolTrait, data.get("traits", ()))),
                 request=data.get("request", ""),
                 images=images_from_rows(data.get("images", ()), blob),
@@ -307,7 +307,7 @@ class RunRecord:
             if event.type == "source.added":
                 for name in ("text", "body"):
                     if event.data[name]:
-                        journal.folder.keep(self.folder.blob(event.data[name]))
+                        journal.folder.save_blob(self.folder.blob(event.data[name]))
             if event.type in ("source.added", "results.added"):
                 journal.write(event.type, event.place, **event.data)
 

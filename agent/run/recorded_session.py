@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 
 from agent.errors import RerunStopped, UsageError
 from agent.journal.events import MAIN
-from agent.run.element_places import (
+from agent.run.element_positions import (
     MIN_OWN_PARTS,
-    Place,
+    ElementPosition,
     keep_own_parts,
-    places_in,
+    positions_in,
     rate_match,
     share_of_own_parts,
     without_marks,
@@ -57,7 +57,7 @@ class SessionStep:
     fields: dict[str, Any]
     result: Observation
     element: str = ""
-    places: dict[str, Place] = field(default_factory=dict)
+    positions: dict[str, ElementPosition] = field(default_factory=dict)
     shown: frozenset[str] = frozenset()
 
     @property
@@ -68,12 +68,12 @@ class SessionStep:
     @property
     def new_value(self) -> str:
         """The text, option or keys to enter now; empty for other actions."""
-        return str(self.fields.get(self.tool.enters) or "")
+        return str(self.fields.get(self.tool.entered_field) or "")
 
     @property
     def recorded_value(self) -> str:
         """The text, option or keys that were entered in the recorded session."""
-        return str(self.call.fields.get(self.tool.enters) or "")
+        return str(self.call.fields.get(self.tool.entered_field) or "")
 
     def describe_with_new_value(self) -> str:
         """Describe the step to perform: the recorded action with the new value."""
@@ -97,7 +97,7 @@ def describe_act(result: Observation, url: str) -> str:
 
 def session_steps(record: RunRecord) -> list[SessionStep]:
     """Read the successful actions of a run's main loop, in order."""
-    known: dict[str, Place] = {}
+    known: dict[str, ElementPosition] = {}
     shown = set[str]()
     steps: list[SessionStep] = []
     for event in record.events_of("tool.result"):
@@ -115,15 +115,15 @@ def session_steps(record: RunRecord) -> list[SessionStep]:
             parsed = tool.parse(result.call.param).arguments
             fields = parsed.model_dump(mode="json", exclude_unset=True, by_alias=True)
             match = _TEXT_AFTER_REF_RE.search(str(result.get("did") or ""))
-            places = {
+            positions = {
                 key: keep_own_parts(ref, known) for key in REFS if (ref := fields.get(key)) in known
             }
             element = match[1] if match else ""
             before = frozenset(shown)
-            steps.append(SessionStep(tool, result.call, fields, result, element, places, before))
+            steps.append(SessionStep(tool, result.call, fields, result, element, positions, before))
         if opens or "navigated" in _kinds(result):
             known.clear()  # a new page
-        known |= dict(places_in(result.snapshot))
+        known |= dict(positions_in(result.snapshot))
         shown.update(map(normalise_line, result.snapshot.splitlines()))
     return steps
 
@@ -138,7 +138,7 @@ def with_values(steps: Sequence[SessionStep], values: Mapping[str, str]) -> list
             changed.append(step)
             continue
         unused.pop(key, None)
-        fields = {**step.fields, step.tool.enters: values[key]}
+        fields = {**step.fields, step.tool.entered_field: values[key]}
         changed.append(replace(step, fields=fields))
     if unused:
         entered = [f"{step.label}={step.new_value}" for step in steps if step.new_value]
@@ -161,8 +161,8 @@ def normalise_line(line: str) -> str:
 
 def find_element(view: View, step: SessionStep, key: str, where: str) -> str:
     """Find the element of a recorded step on the page; raises `RerunStopped` if there is none."""
-    place = step.places.get(key)
-    wanted = step.element if key == "ref" else (place.name if place else "")
+    position = step.positions.get(key)
+    wanted = step.element if key == "ref" else (position.name if position else "")
     found = [(ref, name) for ref, name in view.refs.items() if name and _is_named(wanted, name)]
     longest = max((len(name) for _, name in found), default=0)
     refs = [ref for ref, name in found if len(name) == longest]
@@ -174,24 +174,23 @@ def find_element(view: View, step: SessionStep, key: str, where: str) -> str:
         raise RerunStopped(
             f"{where}: there is no {named!r} on {view.url}; elements with that role: {listed}"
         )
-    if place is None:
+    if position is None:
         return refs[0]
-    there = dict(places_in("\n".join(line.text for line in view.lines)))
-    named = step.element.partition(", ")[0] if key == "ref" else place.name
-    if place.unique_parts:
-        shares = {ref: share_of_own_parts(place, there.get(ref)) for ref in refs}
+    there = dict(positions_in("\n".join(line.text for line in view.lines)))
+    named = step.element.partition(", ")[0] if key == "ref" else position.name
+    if position.unique_parts:
+        shares = {ref: share_of_own_parts(position, there.get(ref)) for ref in refs}
         refs = [ref for ref in refs if shares[ref] == max(shares.values())]
         if shares[refs[0]] <= MIN_OWN_PARTS:
-            row = " ".join(sorted(place.unique_parts))
+            row = " ".join(sorted(position.unique_parts))
             raise RerunStopped(
-                f"{where}: there is no {named!r} in the row of “{place.line}” ({row})"
+                f"{where}: there is no {named!r} in the row of “{position.line}” ({row})"
             )
-    elif place.same_name_count and len(refs) != place.same_name_count + 1:
-        message = (
-            f"{named!r} matches {len(refs)} elements, but {place.same_name_count + 1} in the record"
-        )
+    elif position.same_name_count and len(refs) != position.same_name_count + 1:
+        recorded = position.same_name_count + 1
+        message = f"{named!r} matches {len(refs)} elements, but {recorded} in the record"
         raise RerunStopped(f"{where}: {message}, and they cannot be told apart")
-    return max(refs, key=lambda ref: rate_match(place, there.get(ref)))
+    return max(refs, key=lambda ref: rate_match(position, there.get(ref)))
 
 
 def new_dialog(view: View, step: SessionStep) -> str:

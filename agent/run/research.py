@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Unpack
 from agent.config import load_options, private_folder
 from agent.errors import (
     InternalError,
-    NobodyToApprove,
+    NoApprover,
     PlanRefused,
     ResearchError,
     UsageError,
@@ -140,7 +140,7 @@ async def run_question(
     Raises `UsageError` for invalid settings, before the run starts.
     """
     if options.plan and make is None and inputs.edit_plan is None and inputs.prior is None:
-        raise NobodyToApprove
+        raise NoApprover
     runs = Runs(private_folder(options.data))
     model = resolve_model(options, inputs.model, inputs.environ)
     if options.keep_days is not None:
@@ -241,7 +241,7 @@ class Run:
             raise
         review = AnswerReview(work, judge)
         result = await review.check(await extractive_answer(result, work.messages))
-        await review.question_claims(result, options.challenges, context.web)
+        await review.challenge_claims(result, options.challenges, context.web)
         report = self._checked(result, judge)
         if services.schema is not None:
             await add_values(report, result.text, services.schema, work, judge)

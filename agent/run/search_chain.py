@@ -83,7 +83,7 @@ def make_search_chain(
     except (SearchError, PluginBroken) as error:
         raise UsageError(str(error), hint=error.hint) from error
     cache = SearchCache(options.data / "search-cache.db")
-    return Chain(providers, http, options.data / "search-rests.db", cache=cache)
+    return Chain(providers, http, options.data / "search-cooldowns.db", cache=cache)
 
 
 async def report_indexing(chain: Chain, record: Record) -> None:

@@ -152,7 +152,7 @@ class RunServices:
             max_sources=options.max_sources or options.depth_limits.sources,
             depth_limits=options.depth_limits,
             record=self.record,
-            store_bytes=self.folder.keep,
+            store_bytes=self.folder.save_blob,
             outgoing=Outgoing(provenance, private_search=options.private_search),
             redactor=self.redactor,
             secrets=SecretStore(options.data),

@@ -123,7 +123,7 @@ def open_memory(options: Options, environ: Mapping[str, str]) -> Memory:
 
     embedder = make_embedder(options.embeddings, options.base_url, environ, options.proxy)
     return Memory.open(
-        options.memory_place, options.namespace, embeddings=embedder, limits=options.limits
+        options.memory_location, options.namespace, embeddings=embedder, limits=options.limits
     )
 
 

@@ -98,7 +98,7 @@ async def open_web(
             is_visible=bool(options.headed or attached),
             fresh=options.fresh,
             solver=await _open_solver(stack, options, environ),
-            logins=SavedLogins(folder).origins(options.login),
+            logins=SavedLogins(folder).names_by_site(options.login),
         )
         if attached:
             web.look_for_page = partial(_take_context, web, record)

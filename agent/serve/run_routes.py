@@ -23,11 +23,11 @@ from agent.serve.schemas import (
     ActForm,
     AnswerForm,
     AskForm,
-    Begun,
     Done,
     Hex,
     HintForm,
     ResumeForm,
+    RunStarted,
     RunState,
     TagsForm,
     Uploaded,
@@ -47,9 +47,9 @@ run_routes = APIRouter(prefix="/api", tags=["runs"])
 
 
 @run_routes.post("/runs", status_code=201)
-async def ask(state: StateDep, form: AskForm, response: Response) -> Begun:
+async def ask(state: StateDep, form: AskForm, response: Response) -> RunStarted:
     """Start a run. It continues even if nobody is watching."""
-    return _begun_response(await state.ask(form), response)
+    return _run_started_response(await state.ask(form), response)
 
 
 @run_routes.post("/files", status_code=201)
@@ -114,9 +114,11 @@ async def stop(active: ActiveDep) -> Done:
 
 
 @run_routes.post("/runs/{run}/resume", status_code=201)
-async def resume(state: StateDep, folder: FolderDep, form: ResumeForm, response: Response) -> Begun:
+async def resume(
+    state: StateDep, folder: FolderDep, form: ResumeForm, response: Response
+) -> RunStarted:
     """Resume a run that was stopped, was interrupted or reached a limit."""
-    return _begun_response(
+    return _run_started_response(
         await state.manager.resume(folder, form.settings(), attended=form.attended), response
     )
 
@@ -127,14 +129,16 @@ async def again(
     folder: FolderDep,
     response: Response,
     section: Annotated[str, Query(max_length=400)] = "",
-) -> Begun:
+) -> RunStarted:
     """Ask the same question again in a new run; `diff` then shows what changed.
 
     With `section`, the heading of a section of its report, only that section is researched again.
     """
     if section:
-        return _begun_response(await state.manager.research_section(folder, section), response)
-    return _begun_response(await state.ask_again(folder), response)
+        return _run_started_response(
+            await state.manager.research_section(folder, section), response
+        )
+    return _run_started_response(await state.ask_again(folder), response)
 
 
 @run_routes.post("/runs/{run}/hint")
@@ -226,6 +230,6 @@ def one(state: StateDep, folder: FolderDep) -> RunState:
     return state.current(state.library.one(folder))
 
 
-def _begun_response(run: ActiveRun, response: Response) -> Begun:
+def _run_started_response(run: ActiveRun, response: Response) -> RunStarted:
     response.headers["location"] = f"/api/runs/{run.id}"
-    return Begun(run=run.id, events=f"/api/runs/{run.id}/events")
+    return RunStarted(run=run.id, events=f"/api/runs/{run.id}/events")

@@ -77,7 +77,7 @@ class AskForm(_Asked):
     """A question, and settings that differ from the server's."""
 
 
-class Begun(BaseModel):
+class RunStarted(BaseModel):
     """A started or resumed run."""
 
     run: str

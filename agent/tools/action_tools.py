@@ -336,7 +336,7 @@ async def click(
     verb="type {text!r} into",
     activity="typing",
     approval="type",
-    enters="text",
+    entered_field="text",
     takes_secret=True,
     verifies=True,
 )
@@ -381,7 +381,7 @@ async def type_text(
     verb="select {value!r} in",
     activity="selecting",
     approval="type",
-    enters="value",
+    entered_field="value",
     verifies=True,
 )
 async def select(context: ToolContext, *, ref: str, value: str) -> Finish:
@@ -396,7 +396,7 @@ async def select(context: ToolContext, *, ref: str, value: str) -> Finish:
     verb="press {keys} in",
     activity="pressing",
     may_submit=True,
-    enters="keys",
+    entered_field="keys",
 )
 async def press(context: ToolContext, *, keys: str, ref: str | None = None) -> Finish:
     """Press keys such as `Enter` or `Control+a`, separated by spaces."""

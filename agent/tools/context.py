@@ -290,7 +290,7 @@ class ToolContext:
         """Return the cosine similarity of a question to each text; {} without embeddings."""
         if self.memory is None:
             return {}
-        return await self.in_memory_thread(self.memory.near, question, texts)
+        return await self.in_memory_thread(self.memory.similarities, question, texts)
 
     def close(self) -> None:
         """Stop the memory's worker thread."""

@@ -69,12 +69,12 @@ class Policy:
         )
         async with self._page_turn if on_page else nullcontext():
             started = time.monotonic()
-            made = False
+            was_run = False
             try:
                 if tool is None:
                     raise self._unknown(call.name)
                 arguments, changes = await self._parse_and_check(tool, call, place)
-                made = True
+                was_run = True
                 result = await self._call(tool, call, place, arguments, changes)
             # Any exception in a tool, even an internal error, becomes a result, so that the run
             # continues.
@@ -83,7 +83,7 @@ class Policy:
                 if tool is not None and (tool.acts or tool.opens_page):
                     self._failed_act.setdefault(place.rpartition("/")[0], tool.name)
             ms = int((time.monotonic() - started) * 1000)
-        return lambda: self._finish(call, place, result, ms, made=made)
+        return lambda: self._finish(call, place, result, ms, was_run=was_run)
 
     def _unknown(self, name: str) -> ToolError:
         why_off = self._tools.off.get(name)
@@ -155,11 +155,11 @@ class Policy:
         unfinished: ToolResult | Finish,
         ms: int,
         *,
-        made: bool,
+        was_run: bool,
     ) -> Observation:
         """Finish a call, and record it without secrets and with the user's new hints.
 
-        `made` is False if the call was refused before its tool ran.
+        `was_run` is False if the call was refused before its tool ran.
         """
         context, tool = self._context, self._tools.get(call.name)
         clean = context.redactor.text
@@ -188,7 +188,7 @@ class Policy:
             label=result.label,
             hint=error_text(result.hint) if result.hint else "",
             images=tuple(self._image(picture) for picture in result.pictures),
-            made=made,
+            was_run=was_run,
             **(tool.describe(call) if tool else {}),
         )
         if outcome.get("outcome") == UNKNOWN:
@@ -226,7 +226,7 @@ def result_event_data(
         "hint": result.hint,
         "ms": ms,
         "blobs": blobs or {},
-        **({} if result.made else {"made": False}),
+        **({} if result.was_run else {"made": False}),
         **({"traits": sorted(result.traits)} if result.traits else {}),
         **({"request": result.request} if result.request else {}),
         **{name: value for name, value in observed.items() if value},
@@ -466,7 +466,7 @@ async def check_effect_on_later_runs(context: ToolContext, tool: Tool, arguments
     from memory.
     """
     provenance = context.provenance
-    allowed = context.tasks_allowed and tool.allowed_task and not provenance.read_others
+    allowed = context.tasks_allowed and tool.allowed_task and not provenance.has_read_untrusted
     if tool.lasting and provenance.untrusted and not allowed:
         fields = arguments.model_dump(exclude_none=True, exclude_defaults=True)
         shown = ", ".join(f"{key} {value!r}" for key, value in fields.items())
@@ -481,7 +481,7 @@ async def check_server_tool(context: ToolContext, tool: Tool, arguments: Any) ->
     The effects of such a tool are unknown. The user can approve all tools of its server. Returns
     whether the user saw and approved these arguments.
     """
-    if tool.source != "mcp" or tool.free:
+    if tool.source != "mcp" or tool.always_allowed:
         return False
     known = tool.server in context.approved_sites
     effect = f"call {tool.name} with {to_json(arguments)}"

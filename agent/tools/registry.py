@@ -181,13 +181,13 @@ class Tool:
       they neither start a run nor visit a page.
     - `schema`: the JSON Schema of the parameters, if not from `params`.
     - `server`: the MCP server that receives the arguments, as a site.
-    - `free`: whether the user always allows this MCP tool.
+    - `always_allowed`: whether the user always allows this MCP tool.
     - `is_source`: whether the result becomes a source of the run, if the tool does not register
       one.
     - `verb`: how a request for approval describes the action; `{field}` stands for an argument.
     - `approval`: the kind of action that permits calls in `--yes ACT@SITE`.
     - `may_submit`: whether a call may submit a form, which needs separate approval.
-    - `enters`: the parameter that contains the value that a call enters into the page.
+    - `entered_field`: the parameter that contains the value that a call enters into the page.
     - `takes_secret`: whether that value may be the name of a stored secret.
     - `verifies`: whether a successful call has checked its own effect, so that a repetition of the
       session does not compare what the page shows afterwards.
@@ -218,12 +218,12 @@ class Tool:
     source: ToolSource = "domain"
     schema: dict[str, Any] | None = None
     server: str = ""
-    free: bool = False
+    always_allowed: bool = False
     is_source: bool = False
     verb: str = ""
     approval: str = "click"
     may_submit: bool = False
-    enters: str = ""
+    entered_field: str = ""
     takes_secret: bool = False
     verifies: bool = False
     activity: str = ""

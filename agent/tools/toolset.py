@@ -221,7 +221,7 @@ def record_provenance(
     does a file or memory that could not be read. `files` are the URIs of the files that the user
     passed to the run.
     """
-    if ToolTrait.CONFIRMS in observation.traits or not observation.made:
+    if ToolTrait.CONFIRMS in observation.traits or not observation.was_run:
         return
     if observation.tool == ask_user.name:
         provenance.add(str(observation.get("answer") or ""), Kind.USER)

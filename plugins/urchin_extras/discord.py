@@ -62,7 +62,7 @@ class Discord(Channel):
         "media.discordapp.net",
     )
     keys: ClassVar[dict[str, str]] = {"token": "DISCORD_TOKEN"}
-    longest = 2000
+    max_message_length = 2000
 
     def __init__(self, settings: Any, link: Any) -> None:
         super().__init__(settings, link)
@@ -72,7 +72,7 @@ class Discord(Channel):
         self._acknowledged = True
         self._me = ""
 
-    async def listen(self, take: MessageHandler) -> None:
+    async def listen(self, handle: MessageHandler) -> None:
         """Handle one gateway connection's events; the next connection resumes the session."""
         where = self._resume_at or (await self._call("GET", "/gateway/bot", repeatable=True))["url"]
         async with connect_websocket(
@@ -87,7 +87,7 @@ class Discord(Channel):
                         self._acknowledged = True
                         beating = asyncio.create_task(self._send_heartbeats(socket, every))
                         await socket.send(self._identify_or_resume())
-                    elif not await self._handle_event(event, socket, take):
+                    elif not await self._handle_event(event, socket, handle):
                         return
             except ConnectFailed:
                 self._handle_close_code(socket.close_code)
@@ -97,12 +97,12 @@ class Discord(Channel):
                     beating.cancel()
 
     async def _handle_event(
-        self, event: dict[str, Any], socket: SocketLink, take: MessageHandler
+        self, event: dict[str, Any], socket: SocketLink, handle: MessageHandler
     ) -> bool:
         """Handle an event; returns False if it asks for a new connection."""
         match event.get("op"):
             case _Op.DISPATCH:
-                await self._handle_dispatch(event, take)
+                await self._handle_dispatch(event, handle)
                 self._last = (
                     event.get("s") or self._last
                 )  # stored on disk, so Discord need not send it again
@@ -150,7 +150,7 @@ class Discord(Channel):
     def _forget_session(self) -> None:
         self._session, self._resume_at, self._last = "", "", None
 
-    async def _handle_dispatch(self, event: dict[str, Any], take: MessageHandler) -> None:
+    async def _handle_dispatch(self, event: dict[str, Any], handle: MessageHandler) -> None:
         data = event.get("d") or {}
         match event.get("t"):
             case "READY":
@@ -160,12 +160,12 @@ class Discord(Channel):
                 if not data.get("author", {}).get("bot") and self._is_for_us(data):
                     inbound = self.read(self._message, data)
                     if inbound is not None:
-                        await take(inbound)
+                        await handle(inbound)
             case "INTERACTION_CREATE":
                 if data.get("data", {}).get("custom_id"):
                     pressed = self.read(_read_button_press, data)
                     if pressed is not None:
-                        await take(pressed)
+                        await handle(pressed)
                     where = f"/interactions/{data['id']}/{data['token']}/callback"
                     with suppress(
                         NotSent, ConnectFailed

@@ -72,11 +72,11 @@ class Email(Channel):
 
     Settings: ClassVar[type[ChannelSettings]] = EmailSettings
     keys: ClassVar[dict[str, str]] = {"imap": "IMAP_PASSWORD", "smtp": "SMTP_PASSWORD"}
-    whole = True
-    longest = 1_000_000
+    single_message = True
+    max_message_length = 1_000_000
 
     @classmethod
-    def places(cls, settings: Any) -> tuple[str, ...]:
+    def private_addresses(cls, settings: Any) -> tuple[str, ...]:
         """Return the addresses of both servers, with their ports."""
         found = []
         for url, ports in ((settings.imap, _PORTS), (settings.smtp, {"smtp": 587, "smtps": 465})):
@@ -88,21 +88,21 @@ class Email(Channel):
             found.append(f"http://{parts.hostname}:{parts.port or ports[parts.scheme]}")
         return tuple(found)
 
-    async def listen(self, take: MessageHandler) -> None:
+    async def listen(self, handle: MessageHandler) -> None:
         """Poll for new messages, ignoring those received before the first poll."""
         if not (self.settings.authserv or self.settings.any_sender):
             hint = "Set `authserv` to the server name in your mail's Authentication-Results header."
             raise UsageError("forged senders cannot be detected", hint=hint)
         while True:
-            seen = self.link.notes.note("seen")
+            seen = self.link.notes.get("seen")
             begun, found = await asyncio.to_thread(self._new_mails, seen)
             if begun != seen:
-                self.link.notes.keep("seen", begun)
+                self.link.notes.set("seen", begun)
             for number, body in found:
                 inbound = self.read(lambda mail: self._message(*mail), (number, body))
                 if inbound is not None:
-                    await take(inbound)
-                self.link.notes.keep("seen", number)
+                    await handle(inbound)
+                self.link.notes.set("seen", number)
             await asyncio.sleep(self.settings.every)
 
     async def send(self, thread: str, message: Outbound, answering: str = "") -> None:
@@ -113,16 +113,16 @@ class Email(Channel):
         server = self._server()
         mail = EmailMessage()
         mail["From"], mail["To"] = server.sender, parse_address(to)
-        subject = self.link.notes.note(f"subject {root}")
+        subject = self.link.notes.get(f"subject {root}")
         mail["Subject"] = subject or message.text.split("\n")[0][:120] or "Notice"
         mail["Message-ID"] = make_msgid(message.id or None, server.sender.rpartition("@")[2])
         mail["Auto-Submitted"] = "auto-replied" if root else "auto-generated"
         if root:
-            chain = self.link.notes.note(f"chain {root}").split() or [root]
+            chain = self.link.notes.get(f"chain {root}").split() or [root]
             last = answering.partition(" ")[2] or chain[-1]
             mail["In-Reply-To"] = last
             mail["References"] = " ".join(dict.fromkeys([*chain, last]))
-            self.link.notes.keep(f"chain {root}", " ".join([*chain, last][-20:]))
+            self.link.notes.set(f"chain {root}", " ".join([*chain, last][-20:]))
         words = "\n".join(
             f"  {label}: reply “{name.partition(':')[2]}”" for name, label in message.buttons
         )
@@ -163,26 +163,26 @@ class Email(Channel):
             return None
         sender = sender_address(mail)
         if not sender:
-            self.link.say("ignored an e-mail that does not have exactly one valid sender")
+            self.link.report("ignored an e-mail that does not have exactly one valid sender")
             return None
         if sender not in self.settings.allow:
             return Inbound(number, sender, f"{_UNVERIFIED_THREAD} {sender}")
         if not (self.settings.any_sender or is_authentic(mail, self.settings.authserv, sender)):
-            self.link.say(
+            self.link.report(
                 f"ignored an e-mail that claims to be from {sender}: {self.settings.authserv} does"
                 f" not confirm it (dmarc=pass with header.from={sender.rpartition('@')[2]})"
             )
             return None
         own = next(iter(_IDS.findall(str(mail.get("Message-ID", "")))), f"<{number}@none>")
         before = _IDS.findall(f"{mail.get('References', '')} {mail.get('In-Reply-To', '')}")
-        root = next((one for one in before if self.link.notes.note(f"chain {one}")), own)
-        chain = self.link.notes.note(f"chain {root}").split() or [root]
-        self.link.notes.keep(f"chain {root}", " ".join(dict.fromkeys([*chain, own][-20:])))
+        root = next((one for one in before if self.link.notes.get(f"chain {one}")), own)
+        chain = self.link.notes.get(f"chain {root}").split() or [root]
+        self.link.notes.set(f"chain {root}", " ".join(dict.fromkeys([*chain, own][-20:])))
         subject = " ".join(str(mail.get("Subject", "")).split())
-        known = self.link.notes.note(f"subject {root}")
+        known = self.link.notes.get(f"subject {root}")
         if not known:
             answer = subject if subject.lower().startswith("re:") else f"Re: {subject}"
-            self.link.notes.keep(f"subject {root}", answer)
+            self.link.notes.set(f"subject {root}", answer)
         text, quoted = split_quotes(mail)
         # The sender did not write a forwarded e-mail's subject.
         if not (text or quoted or known or is_forward(mail)):
@@ -214,7 +214,7 @@ class Email(Channel):
     def _mailbox(self) -> _Mailbox:
         parts = urlsplit(self.settings.imap)
         port = parts.port or _PORTS[parts.scheme]
-        assert parts.hostname, "`places` has checked this"
+        assert parts.hostname, "`private_addresses` has checked this"
         connection = tunnel(self.link.proxy_url, parts.hostname, port, timeout=_TIMEOUT_S)
         try:
             with _connection_errors(parts.hostname):

@@ -29,9 +29,9 @@ class Slack(Channel):
     url = "https://slack.com/api"
     hosts: ClassVar[tuple[str, ...]] = ("*.slack.com",)
     keys: ClassVar[dict[str, str]] = {"app": "SLACK_APP_TOKEN", "bot": "SLACK_BOT_TOKEN"}
-    longest = 3500
+    max_message_length = 3500
 
-    async def listen(self, take: MessageHandler) -> None:
+    async def listen(self, handle: MessageHandler) -> None:
         """Handle one socket's events until Slack asks for a new one (every few hours)."""
         where = (await self._call("apps.connections.open", key="app", repeatable=True))["url"]
         async with connect_websocket(where, self.link.proxy_url) as socket:
@@ -46,7 +46,7 @@ class Slack(Channel):
                 elif kind == "interactive" and payload.get("type") == "block_actions":
                     inbound = self.read(_read_button_press, payload)
                 if inbound is not None:
-                    await take(inbound)
+                    await handle(inbound)
                 if "envelope_id" in envelope:  # unacknowledged envelopes are sent again
                     await socket.send({"envelope_id": envelope["envelope_id"]})
 

@@ -27,9 +27,9 @@ class Telegram(Channel):
     Settings: ClassVar[type[ChannelSettings]] = TelegramSettings
     url = "https://api.telegram.org"
     keys: ClassVar[dict[str, str]] = {"token": "TELEGRAM_TOKEN"}
-    longest = 4096
+    max_message_length = 4096
 
-    async def listen(self, take: MessageHandler) -> None:
+    async def listen(self, handle: MessageHandler) -> None:
         """Poll for messages, with one long request after another."""
         after = 0
         while True:
@@ -44,7 +44,7 @@ class Telegram(Channel):
                 parse = _message if pressed is None else _read_button_press
                 inbound = self.read(parse, update.get("message") if pressed is None else pressed)
                 if inbound is not None:
-                    await take(inbound)
+                    await handle(inbound)
                 if pressed is not None:
                     asked = {"callback_query_id": pressed.get("id")}
                     await self._call("answerCallbackQuery", json=asked)

@@ -53,9 +53,9 @@ class WhatsApp(Channel):
         "secret": "WHATSAPP_APP_SECRET",
         "verify": "WHATSAPP_VERIFY_TOKEN",
     }
-    longest = 4096
+    max_message_length = 4096
 
-    async def listen(self, take: MessageHandler) -> None:
+    async def listen(self, handle: MessageHandler) -> None:
         """Serve the webhook; raises `UsageError` if the port is taken or Starlette is missing."""
         try:
             import uvicorn  # noqa: PLC0415 - an extra
@@ -67,7 +67,7 @@ class WhatsApp(Channel):
         self.key("secret"), self.key("verify"), self.key("token")
 
         async def hook(request: Request) -> Response:
-            return await self._handle_webhook(request, take)
+            return await self._handle_webhook(request, handle)
 
         app = Starlette(routes=[Route(self.settings.path, hook, methods=["GET", "POST"])])
         config = uvicorn.Config(app, ws="none", log_config=None, access_log=False, lifespan="off")
@@ -90,10 +90,12 @@ class WhatsApp(Channel):
             where = f"{self.settings.host}:{self.settings.port}"
             raise UsageError(f"cannot listen on {where}: {error.strerror}") from error
         port = listening.getsockname()[1]
-        self.link.say(f"the webhook is at http://{self.settings.host}:{port}{self.settings.path}")
+        self.link.report(
+            f"the webhook is at http://{self.settings.host}:{port}{self.settings.path}"
+        )
         return listening
 
-    async def _handle_webhook(self, request: Request, take: MessageHandler) -> Response:
+    async def _handle_webhook(self, request: Request, handle: MessageHandler) -> Response:
         from starlette.responses import PlainTextResponse  # noqa: PLC0415 - an extra
 
         if request.method == "GET":
@@ -116,7 +118,7 @@ class WhatsApp(Channel):
         except (ValueError, TypeError, KeyError, AttributeError):
             return PlainTextResponse("", status_code=400)
         for message in inbound:
-            await take(message)
+            await handle(message)
         return PlainTextResponse("")
 
     def _is_signed(self, body: bytes, signature: str) -> bool:

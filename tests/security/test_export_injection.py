@@ -92,7 +92,7 @@ def hostile_run(tmp_path, payloads, urls):
     together = "\n".join(payloads)
     paragraphs = [text for payload in payloads for text in (f"{payload} [1]", payload)]
     texts = [f"Before. {payload} After. {payload}" for payload in payloads]  # one is the quote
-    digests = [folder.keep(text.encode()) for text in texts]
+    digests = [folder.save_blob(text.encode()) for text in texts]
     sources = [
         ReportSource(
             n=n,

@@ -155,7 +155,7 @@ async def test_notification_is_sent_to_channel_with_attachment(tmp_path, monkeyp
             "It changed", "**4:10**", files=(Attachment.from_bytes("diff.md", b"- 4:05"),)
         )
         done = await notify(
-            [f"telegram:{ANN}", "discord:1"], notice, options, environ={}, ways=ways
+            [f"telegram:{ANN}", "discord:1"], notice, options, environ={}, senders=ways
         )
     assert [one.sent for one in done] == [True, False]
     assert api.texts() == ["It changed\n\n4:10"]

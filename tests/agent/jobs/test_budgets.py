@@ -51,12 +51,12 @@ def test_spending_of_other_machines_counts_against_shared_budget(harness, spend,
     )
     for one in (here, there, here):
         one.publish()
-    assert there.budgets_here({"budget_day": 3.0, "budget_month": 1.5}) == {
+    assert there.budgets_after_other_folders({"budget_day": 3.0, "budget_month": 1.5}) == {
         "budget_day": 1.0,
         "budget_month": EMPTY_BUDGET,
     }
     # a machine's own runs are counted locally, so they are not deducted here
-    assert here.budgets_here({"budget_day": 3.0}) == {"budget_day": 3.0}
+    assert here.budgets_after_other_folders({"budget_day": 3.0}) == {"budget_day": 3.0}
     (tmp_path / "config.toml").write_text("budget-day = 3.0\n")
     where = str(tmp_path / "another machine")
     told = run("usage", "--data-dir", where, RESEARCH_JOBS_URL=harness.jobs.database.url)

@@ -97,7 +97,7 @@ def test_failed_blob_write_leaves_no_file(runs):
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
     try:
         with pytest.raises(JournalError, match="cannot write"):
-            folder.keep(b"x" * 500)
+            folder.save_blob(b"x" * 500)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, before)
@@ -123,8 +123,8 @@ def test_write_after_failed_writes_keeps_chain_intact(journal):
 
 def test_blobs_are_stored_once_by_hash(runs):
     folder = runs.create(NOW)
-    assert folder.keep(b"page") == folder.keep(b"page")
-    assert folder.blob(folder.keep(b"page")) == b"page"
+    assert folder.save_blob(b"page") == folder.save_blob(b"page")
+    assert folder.blob(folder.save_blob(b"page")) == b"page"
     assert len(list((folder.path / "blobs").iterdir())) == 1
 
 

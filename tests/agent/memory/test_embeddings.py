@@ -106,14 +106,14 @@ def test_similarity_selects_memories_for_run(place: str, embedder: TopicEmbedder
     memories = {f"k{n}": TOPICS[n % 2][n % 3] for n in range(8)}
     texts = [f"{key}: {value}" for key, value in memories.items()]
     with Memory.open(place, uuid4().hex, embeddings=embedder) as memory:
-        near = memory.near("the boat", texts)
+        near = memory.similarities("the boat", texts)
     messages, _ = build_messages("the boat", Layers(memories=memories), near=near)
     assert "[Relevant memories (4/8 total):" in messages[-1].content
     assert "oven" not in messages[-1].content
 
 
 def test_nothing_is_near_without_embeddings(memory: Memory) -> None:
-    assert memory.near("the boat", ["a boat"]) == {}
+    assert memory.similarities("the boat", ["a boat"]) == {}
 
 
 def test_cosine_of_mismatched_or_zero_vectors_is_zero() -> None:

@@ -76,7 +76,7 @@ class ListEngine:
     def search(self, query: str, limit: int = 10, kinds: Any = None) -> list[Hit]:
         return list(self.layers(query).recalled)
 
-    def near(self, question: str, texts: Sequence[str]) -> dict[str, float]:
+    def similarities(self, question: str, texts: Sequence[str]) -> dict[str, float]:
         return {}
 
     def remember(self, key: str, value: Any, *, origin: Origin | None = None) -> int:

@@ -27,7 +27,7 @@ _ROLE_PREFIX_RE = re.compile(r"\s*\w+: ")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ElementPosition:
     """The position of an element: its line without refs, the line above it, and the heading.
 
     `name` is the element as shown in its line. `index` is the number of elements with the same name
@@ -46,8 +46,8 @@ class Place:
     same_name_count: int = 0
 
 
-def places_in(snapshot: str) -> Iterator[tuple[str, Place]]:
-    """Yield the refs in a snapshot, each with its place."""
+def positions_in(snapshot: str) -> Iterator[tuple[str, ElementPosition]]:
+    """Yield the refs in a snapshot, each with its position."""
     heading, above, seen = "", "", dict[str, int]()
     for line in snapshot.splitlines():
         text = line.lstrip("+-~ ")
@@ -58,45 +58,45 @@ def places_in(snapshot: str) -> Iterator[tuple[str, Place]]:
             role, _, text_shown = shown.partition(":")
             name = f"{role.strip() or 'link'} {text_shown.partition(', ')[0].strip()}".strip()
             seen[name] = seen.get(name, -1) + 1
-            yield match[1], Place(without_marks(line), above, heading, name, seen[name])
+            yield match[1], ElementPosition(without_marks(line), above, heading, name, seen[name])
         above = without_marks(line) or above
 
 
-def keep_own_parts(ref: str, places: Mapping[str, Place]) -> Place:
-    """Return a place with the parts of its line that no other row or element of that name has."""
-    place = places[ref]
-    others = [one for key, one in places.items() if key != ref and one.name == place.name]
-    rows = [one for one in places.values() if _is_row(place) and _is_row(one)]
-    compared = [*others, *(row for row in rows if row.line != place.line)]
-    own = _line_parts(place) - frozenset[str]().union(*map(_line_parts, compared))
+def keep_own_parts(ref: str, positions: Mapping[str, ElementPosition]) -> ElementPosition:
+    """Return a position with the parts of its line that are unique among rows and namesakes."""
+    position = positions[ref]
+    others = [one for key, one in positions.items() if key != ref and one.name == position.name]
+    rows = [one for one in positions.values() if _is_row(position) and _is_row(one)]
+    compared = [*others, *(row for row in rows if row.line != position.line)]
+    own = _line_parts(position) - frozenset[str]().union(*map(_line_parts, compared))
     above = not own and bool(others)
     if above:
-        own = _words_above(place) - frozenset[str]().union(*map(_words_above, others))
+        own = _words_above(position) - frozenset[str]().union(*map(_words_above, others))
     if not (others or rows):
         own = frozenset()  # the name alone identifies the element
-    return replace(place, unique_parts=own, parts_above=above, same_name_count=len(others))
+    return replace(position, unique_parts=own, parts_above=above, same_name_count=len(others))
 
 
-def _is_row(place: Place) -> bool:
-    return place.line.startswith("|")
+def _is_row(position: ElementPosition) -> bool:
+    return position.line.startswith("|")
 
 
-def _line_parts(place: Place) -> frozenset[str]:
+def _line_parts(position: ElementPosition) -> frozenset[str]:
     """Return the cells of a row, or the words of any other line, without the element's name."""
-    if not _is_row(place):
-        return frozenset(words(_REF_RE.sub("", place.line))) - frozenset(words(place.name))
-    name = place.name.partition(" ")[2]
+    if not _is_row(position):
+        return frozenset(words(_REF_RE.sub("", position.line))) - frozenset(words(position.name))
+    name = position.name.partition(" ")[2]
     cells = (
         " ".join(words(_ROLE_PREFIX_RE.sub("", cell)))
-        for cell in place.line.split("|")
+        for cell in position.line.split("|")
         if name not in cell
     )
     return frozenset(filter(None, cells))
 
 
-def _words_above(place: Place) -> frozenset[str]:
+def _words_above(position: ElementPosition) -> frozenset[str]:
     """Return the words of the line above an element, and of its heading."""
-    return frozenset(words(f"{place.above} {place.heading}"))
+    return frozenset(words(f"{position.above} {position.heading}"))
 
 
 def without_marks(line: str) -> str:
@@ -104,8 +104,8 @@ def without_marks(line: str) -> str:
     return " ".join(REF_PATTERN.sub("", line).strip(" +-~#").replace("]", "").split())
 
 
-def share_of_own_parts(then: Place, now: Place | None) -> float:
-    """Return the share (0 to 1) of a place's own parts that occur at its new position."""
+def share_of_own_parts(then: ElementPosition, now: ElementPosition | None) -> float:
+    """Return the share (0 to 1) of a position's own parts that occur at its new position."""
     if now is None:
         return 0.0
     there = _words_above(now) if then.parts_above else frozenset(words(now.line))
@@ -114,8 +114,8 @@ def share_of_own_parts(then: Place, now: Place | None) -> float:
     )
 
 
-def rate_match(then: Place, now: Place | None) -> tuple[float, ...]:
-    """Rate how well two places match: by line, heading, and index among elements of that name."""
+def rate_match(then: ElementPosition, now: ElementPosition | None) -> tuple[float, ...]:
+    """Rate how well two positions match: by line, heading, and index among same-named elements."""
     if now is None:
         return (0.0,)
     pairs = ((then.line, now.line), (then.above, now.above), (then.heading, now.heading))
