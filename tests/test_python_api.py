@@ -171,3 +171,13 @@ def test_package_runs_as_module():
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
     assert agent.__version__ in done.stdout
+
+
+def test_empty_question_and_async_listener_are_refused(tmp_path):
+    async def listener(event):
+        raise AssertionError
+
+    with pytest.raises(urchin.UsageError, match="question is empty"):
+        urchin.research_sync(" ", data_dir=tmp_path)
+    with pytest.raises(urchin.UsageError, match="on_event is an async function"):
+        urchin.research_sync("Who?", data_dir=tmp_path, on_event=listener)

@@ -101,6 +101,8 @@ async def research(
     )
     # Shell arguments may contain invalid UTF-8; lone surrogates cannot be written to the record.
     text = question.encode("utf-8", "replace").decode()
+    if not text.strip():
+        raise UsageError("the question is empty")
     return await run_question(text, options, inputs)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import logging
 import os
@@ -12,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from agent.config import provider_keys
-from agent.errors import ResearchError, requires_extra
+from agent.errors import ResearchError, UsageError, requires_extra
 from agent.evidence.store import Evidence
 from agent.export.event_lines import event_lines
 from agent.guard.outgoing import Outgoing
@@ -91,6 +92,14 @@ class Inputs:
     run: str | None = None
     tasks: Callable[[Options], Sequence[Tool]] | None = None
     edit_plan: EditPlan | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse an `async def` listener, which would never run. Raises `UsageError`."""
+        if inspect.iscoroutinefunction(self.on_event):
+            raise UsageError(
+                "on_event is an async function, but events are not awaited",
+                hint="Pass a plain function, or use stream().",
+            )
 
     @property
     def environ(self) -> Mapping[str, str]:
