@@ -37,7 +37,7 @@ class _Question(_Watched):
     source: str | None = Field(
         None,
         description="`web`, `tab`, or a folder that the server offers (default: the source of the"
-        " run in `continues`, otherwise `web`).",
+        " run in `continues`, otherwise `web`, or the corpus if the server searches nothing else).",
     )
     continues: str | None = Field(
         None, max_length=80, description="Run whose conversation to continue."

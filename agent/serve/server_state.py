@@ -109,6 +109,13 @@ class ServerState:
         return {path.resolve().name: str(path.resolve()) for path in folders}
 
     @property
+    def default_source(self) -> str:
+        """The source of questions that name none: `web` unless only the corpus is searched."""
+        corpus = self.options.corpus
+        is_all = tuple(self.options.search) == ("corpus",)
+        return corpus.resolve().name if corpus and is_all else "web"
+
+    @property
     def has_tab(self) -> bool:
         """Return whether questions may be about the open tab in a running Chrome."""
         options = self.options
@@ -161,7 +168,8 @@ class ServerState:
         continued = self.find(form.continues) if form.continues else None
         source = form.source
         if source is None:
-            source = await asyncio.to_thread(self.source_of, continued) if continued else "web"
+            source = await asyncio.to_thread(self.source_of, continued) if continued else None
+        source = source or self.default_source
         flags = form.settings() | self._source_flags(source)
         models = await asyncio.to_thread(self.models) if form.model else []
         if form.model and form.model not in models:
@@ -219,14 +227,19 @@ class ServerState:
 
     def _source_flags(self, source: str) -> dict[str, Any]:
         """Return the flags for an offered source. Raises `UsageError` for any other source."""
-        if source == "web":
+        offers_web = self.default_source == "web"
+        if source == "web" and offers_web:
             return {}
         if source == "tab" and self.has_tab:
             attach: dict[str, Any] = {"attach": self.options.attach, "cdp": self.options.cdp}
             return {name: value for name, value in attach.items() if value}
         if source in self.folders:
             return {"corpus": self.folders[source], "search": ["corpus"]}
-        offered = ["web", *(["tab"] if self.has_tab else []), *self.folders]
+        offered = [
+            *(["web"] if offers_web else []),
+            *(["tab"] if self.has_tab else []),
+            *self.folders,
+        ]
         raise UsageError(
             f"this server offers no source {source[:80]!r}",
             hint=f"Available: {', '.join(offered)}.",

@@ -202,6 +202,17 @@ def test_invalid_run_request_is_rejected_with_reason(served, form, said):
     assert said in refused.json()["error"]["message"]
 
 
+def test_server_that_searches_only_its_corpus_uses_it_by_default(start, home):
+    notes = home / "notes"
+    notes.mkdir()
+    (notes / "skua.md").write_text("# Skua\n\nThe Skua was built by Orm Pell in 1874.\n")
+    served, _ = start("--corpus", str(notes), "--search", "corpus", data="corpus-data")
+    report = served.report(served.ask("Who built the Skua?"))
+    assert [source["title"] for source in report["sources"]] == ["Skua"]
+    refused = served.client.post("/api/runs", json={"question": "x y", "source": "web"})
+    assert (refused.status_code, "notes" in refused.json()["error"]["hint"]) == (422, True)
+
+
 def test_hints_name_page_controls_or_cli_commands_by_client(served):
     form = {"question": "x y", "model": "openai/gpt"}
     for headers, named in (({"x-urchin-page": "1"}, "“Keys” in Settings"), ({}, "research keys")):
