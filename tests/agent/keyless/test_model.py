@@ -412,6 +412,22 @@ def test_sentences_with_same_date_do_not_compete() -> None:
     assert agreeing.margin(agreeing.best) > competing.margin(competing.best)
 
 
+@pytest.mark.parametrize(
+    ("other", "is_disputed"),
+    [
+        ("A survey found that the summit of Mount Ketil stands at 4,165 m.", True),
+        ("Mount Ketil stands at 13,665 ft.", True),
+        ("Mount Ketil rises to 4.1 km.", False),  # rounded
+        ("Mount Ketil rises to about 4,100 m.", False),
+        ("Mount Ketil stands 30 km from the sea.", False),  # measures something else
+        ("Its neighbour Mount Brand stands at 4,165 m.", False),
+    ],
+)
+def test_different_measurement_on_another_page_competes_in_any_wording(other, is_disputed):
+    ranking = ranked("How high is Mount Ketil?", a="Mount Ketil is 4,120 m high.", b=other)
+    assert (ranking.margin(ranking.best) == 0) == is_disputed
+
+
 def test_closest_passages_are_top_ranked_without_duplicates() -> None:
     ranking = ranked(
         "Who repaired the pump of the old mill?",
