@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
 from agent.evidence.answer import SourceList
-from agent.evidence.disputes import NON_PAGE_VIA, PASSAGES_CHECKED, other_sources
+from agent.evidence.disputes import NON_PAGE_VIA, PASSAGES_CHECKED, other_sources, question_words
 from agent.evidence.literal import find_words
 from agent.evidence.origins import Origins, site_name
 from agent.evidence.verify import check_claim, is_literal, statement_index
@@ -23,15 +22,6 @@ if TYPE_CHECKING:
     from agent.evidence.disputes import Dispute
     from agent.evidence.store import Evidence, Source
     from agent.types import Answers, Fit, ReportSource, Sentence
-
-_ADDRESS_RE = re.compile(
-    r"`[^`]*`|\S+://\S+|\S+@\S+|\b(?:\d+\.){3}\d+(?::\d+)?|\b(?:[\w-]+\.)+[a-z]{2,}(?:[:/]\S*)?"
-    r"|(?<!\S)/\S+",
-    re.IGNORECASE,
-)
-"""Matches addresses, hosts, paths, and commands in backticks in a question."""
-_LOGIN = re.compile(r"\b(?:user(?:name)?|login|password)\b\W{0,3}(?:is\s+)?\S+", re.IGNORECASE)
-"""Matches login data in a question; used only if the question contains a URL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,10 +200,7 @@ def _question_coverage(
 
     Addresses, logins and commands in the question are ignored.
     """
-    asked = _ADDRESS_RE.sub(" ", question)
-    if "://" in question:
-        asked = _LOGIN.sub(" ", asked)
-    wanted = frozenset(content_words(asked))
+    wanted = question_words(question)
     if not wanted:
         return 1.0
     texts = [s.text for s in checked.sentences if s.holds]

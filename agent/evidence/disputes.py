@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,14 @@ MIN_RIVAL_SHARE = 0.5
 """Minimum share of a sentence's words (without values) in a passage that may disagree with it."""
 NON_PAGE_VIA = frozenset({"snippet", "computed", "tool"})
 """Values of `via` for sources that are not pages on a site."""
+_ADDRESS_RE = re.compile(
+    r"`[^`]*`|\S+://\S+|\S+@\S+|\b(?:\d+\.){3}\d+(?::\d+)?|\b(?:[\w-]+\.)+[a-z]{2,}(?:[:/]\S*)?"
+    r"|(?<!\S)/\S+",
+    re.IGNORECASE,
+)
+"""Matches addresses, hosts, paths, and commands in backticks in a question."""
+_LOGIN = re.compile(r"\b(?:user(?:name)?|login|password)\b\W{0,3}(?:is\s+)?\S+", re.IGNORECASE)
+"""Matches login data in a question; used only if the question contains a URL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +57,7 @@ def rival_passages(answer: str, evidence: Evidence) -> list[Passage]:
     least `MIN_RIVAL_SHARE` of the sentence's other words, or of the question's words.
     """
     found: dict[str, tuple[float, Passage]] = {}
-    asked = frozenset(content_words(evidence.question))
+    asked = question_words(evidence.question)
     claims = list(cited_sentences(answer, evidence))
     cited = {reference.source for _, references in claims for reference in references}
     others = {s.n: s for s in other_sources(evidence, cited) if s.via not in NON_PAGE_VIA}
@@ -71,6 +80,14 @@ def rival_passages(answer: str, evidence: Evidence) -> list[Passage]:
                 found[passage.id] = max(share, known), passage
     best = sorted(found.values(), key=lambda pair: pair[0], reverse=True)
     return [passage for _, passage in best[:MAX_RIVALS]]
+
+
+def question_words(question: str) -> frozenset[str]:
+    """Return a question's content words; addresses, logins and commands are ignored."""
+    asked = _ADDRESS_RE.sub(" ", question)
+    if "://" in question:
+        asked = _LOGIN.sub(" ", asked)
+    return frozenset(content_words(asked))
 
 
 def other_sources(evidence: Evidence, supported_by: Collection[int]) -> Iterator[Source]:
