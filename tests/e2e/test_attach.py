@@ -75,7 +75,7 @@ async def test_unresponsive_tab_is_reported_and_retried(ask, script, chrome, sit
                 dismissed.append(asyncio.ensure_future(dialog.dismiss()))
 
         model = script(
-            {"reply": "<<TOOL:SNAPSHOT>>", "expect": r"\[open page\] does not answer yet"},
+            {"reply": "<<TOOL:SNAPSHOT>>", "expect": r"\[open page\] does not respond yet"},
             {"reply": "<<TOOL:READ>>", "expect": "the user's active tab does not respond"},
             "It was first lit on 1 November 1829. [S1]",
         )
