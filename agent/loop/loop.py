@@ -7,6 +7,7 @@ tool nor is acceptable as an answer, the model gets a note about the problem.
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -33,7 +34,7 @@ from agent.prompts import (
 )
 from agent.protocol.call_results import format_results
 from agent.protocol.replies import NOT_FOUND, gives_up, inert, parse
-from agent.types import PASSAGE_MARK, Message, ToolTrait
+from agent.types import PASSAGE_ID, PASSAGE_MARK, Message, ToolTrait
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,6 +69,8 @@ MAX_REJECTED_CHARS: Final = 2_000
 """Maximum number of characters kept from a rejected reply."""
 MIN_ECHO_CHARS: Final = 40
 """Minimum length of a line to count as copied from the system prompt, in characters."""
+_PASSAGE_IDS: Final = re.compile(PASSAGE_ID)
+_SOURCE_LABELS: Final = re.compile(r"\bS\d+\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,12 +276,15 @@ class Loop:
         """Return an answer's text, or `NOT_FOUND` if its citations are invented."""
         if self.guides is None:
             return reply.text
-        # If no passage was ever shown, the citations are invented.
-        if PASSAGE_MARK in reply.text and not any(PASSAGE_MARK in m.content for m in self.messages):
+        seen = "\n".join(message.content for message in self.messages)
+        cited = {passage.partition(PASSAGE_MARK)[0] for passage in _PASSAGE_IDS.findall(reply.text)}
+        # A cited passage of a source that was never shown is invented. If the source was shown but
+        # not the passage, as with a tool's result, the checks decide about the sentence.
+        shown = PASSAGE_MARK in seen or cited & set(_SOURCE_LABELS.findall(seen))
+        if PASSAGE_MARK in reply.text and not shown:
             return NOT_FOUND
         if reply.broken:
             return ""
-        seen = "\n".join(message.content for message in self.messages)
         text, unseen = remove_unseen_addresses(reply.text, seen)
         if unseen:
             dropped = f"left out of the answer because no source mentions it: {', '.join(unseen)}"

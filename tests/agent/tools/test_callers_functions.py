@@ -43,6 +43,20 @@ async def test_plain_function_result_is_cited(ask, script):
     assert "Hesk" in report.sources[0].quotes[0]
 
 
+async def test_citation_of_missing_passage_of_result_keeps_answer(ask, script):
+    words = "The tide at Hesk is 2.5 metres high. [S1¶1]"
+    model = script('<<TOOL:TIDES:{"port":"Hesk"}>>', words)
+    report = await ask("How high is the tide?", model=model, tools={"TIDES": tides})
+    assert report.status == "answered"
+    assert report.answer == "The tide at Hesk is 2.5 metres high. [1]"
+
+
+async def test_citation_of_source_that_was_never_shown_is_not_an_answer(ask, script):
+    model = script('<<TOOL:TIDES:{"port":"Hesk"}>>', "It is 2.5 metres high. [S7¶1]")
+    report = await ask("How high is the tide?", model=model, tools={"TIDES": tides})
+    assert report.status == "not_found"
+
+
 async def test_invalid_arguments_are_refused_with_validation_error(ask, script, events):
     model = script('<<TOOL:TIDES:{"port":"Hesk","days":30}>>', "NOT_FOUND")
     report = await ask("How high is the tide?", model=model, tools={"TIDES": tides})
