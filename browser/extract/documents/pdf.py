@@ -9,7 +9,7 @@ import threading
 import time
 from collections import defaultdict
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,13 @@ from browser.errors import Encrypted, ExtractError
 from browser.extract.dates import iso_date
 from browser.extract.documents.composer import Composer
 from browser.extract.documents.front_matter import FrontMatter, read_front_matter
+from browser.extract.documents.pdf_fields import (
+    HIDDEN_FLAGS,
+    MAX_ANNOTATIONS,
+    place_fields,
+    read_string,
+    take_fields,
+)
 from browser.extract.documents.pdf_layout import (
     add_page,
     key,
@@ -50,9 +57,6 @@ _MAX_OUTLINE_DEPTH = 6
 # Maximum number of links on a page; a page of references has about a hundred.
 _MAX_LINKS = 500
 _MAX_ADDRESS_CHARS = 2_000
-# A form has hundreds of fields, a reviewed paper about a hundred comments.
-_MAX_ANNOTATIONS = 2_000
-_MAX_COMMENT_BYTES = 20_000
 _DRAWN_ANNOTATIONS = frozenset(
     (pdfium.FPDF_ANNOT_WIDGET, pdfium.FPDF_ANNOT_FREETEXT, pdfium.FPDF_ANNOT_STAMP)
 )
@@ -63,7 +67,6 @@ _NOT_COMMENTS = frozenset(
 # of 16 unreadable PDFs, and at most 12 % of the 933 others that were measured.
 _SYMBOL = re.compile("[\u2700-\u27bf\ue000-\uf8ff\ufffd\U000f0000-\U0010ffff]")
 _GARBLED_SHARE = 1 / 3
-_HIDDEN_FLAGS = 0x01 | 0x02 | 0x20  # invisible, hidden, not to view: ISO 32000-1, table 165
 
 
 def extract_pdf(body: bytes, url: str, name: str, *, layout: bool = True) -> Document:
@@ -88,7 +91,7 @@ def extract_pdf(body: bytes, url: str, name: str, *, layout: bool = True) -> Doc
 
 
 def _read_pdf(pdf: pypdfium2.PdfDocument, url: str, name: str, *, layout: bool) -> Document:
-    pdf.init_forms()  # without this, the values of form fields are not drawn
+    pdf.init_forms()  # without this, form fields are neither read nor drawn
     titles, scanner, links = _outline(pdf), _Scanner(), Composer()
     pages: list[Document] = []
     words: set[str] = set()
@@ -100,6 +103,7 @@ def _read_pdf(pdf: pypdfium2.PdfDocument, url: str, name: str, *, layout: bool) 
             text = page.get_textpage()
             for target, label in _page_links(page, text) if layout else ():
                 links.link(target, label)
+            fields = take_fields(page)
             comments, is_drawn_over = _annotations(page)
             # Text that was typed into fields and boxes is not part of the page's text until the
             # fields and boxes are merged into the page.
@@ -108,13 +112,14 @@ def _read_pdf(pdf: pypdfium2.PdfDocument, url: str, name: str, *, layout: bool) 
                 page.close()
                 page = pdf[number]
                 text = page.get_textpage()
-            lines = page_lines(text, layout=layout or not number)
+            lines = page_lines(text, layout=layout or not number or bool(fields))
             if not number and not _is_garbled(lines):
                 front = read_front_matter(lines, usual_height(lines))
             if recognised := scanner.read(page, number, lines):
                 composer.paragraph(recognised)
-            else:
-                add_page(composer, lines, titles.get(number, {}))
+                lines = []
+            lines = place_fields(lines, fields)
+            add_page(composer, lines, titles.get(number, {}))
             shown = key("".join(line.text for line in lines)) if comments else ""
             for comment in comments:
                 if key(comment) not in shown:
@@ -175,16 +180,14 @@ def _author(declared: str, shown: str, text: str) -> str | None:
 def _annotations(page: pypdfium2.PdfPage) -> tuple[list[str], bool]:
     """Return a page's comments, and whether fields, boxes or stamps are drawn on it."""
     comments, is_drawn_over = [], False
-    for number in range(min(pdfium.FPDFPage_GetAnnotCount(page), _MAX_ANNOTATIONS)):
+    for number in range(min(pdfium.FPDFPage_GetAnnotCount(page), MAX_ANNOTATIONS)):
         annotation = pdfium.FPDFPage_GetAnnot(page, number)
         kind = pdfium.FPDFAnnot_GetSubtype(annotation)
-        is_drawn_over = is_drawn_over or kind in _DRAWN_ANNOTATIONS
-        if kind not in _NOT_COMMENTS and not pdfium.FPDFAnnot_GetFlags(annotation) & _HIDDEN_FLAGS:
-            size = pdfium.FPDFAnnot_GetStringValue(annotation, b"Contents", None, 0)
-            text = ctypes.create_string_buffer(min(size, _MAX_COMMENT_BYTES))
-            buffer = ctypes.cast(text, ctypes.POINTER(pdfium.FPDF_WCHAR))
-            pdfium.FPDFAnnot_GetStringValue(annotation, b"Contents", buffer, len(text))
-            comments.append(text.raw.decode("utf-16-le", "ignore").rstrip("\0"))
+        if not pdfium.FPDFAnnot_GetFlags(annotation) & HIDDEN_FLAGS:
+            is_drawn_over = is_drawn_over or kind in _DRAWN_ANNOTATIONS
+            if kind not in _NOT_COMMENTS:
+                get = partial(pdfium.FPDFAnnot_GetStringValue, annotation, b"Contents")
+                comments.append(read_string(get))
         pdfium.FPDFPage_CloseAnnot(annotation)
     return comments, is_drawn_over
 

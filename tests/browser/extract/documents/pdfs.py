@@ -37,12 +37,34 @@ def build_pdf(*sheets: Sheet, locked: bool = False) -> bytes:
     return _file(objects, locked=locked)
 
 
+def annotated_pdf(texts: list[tuple[float, float, float, str]], *annotations: str) -> bytes:
+    """A page with texts, as in a Sheet, and annotations, which may be fields of a form."""
+    kids = " ".join(f"{6 + n} 0 R" for n in range(len(annotations)))
+    drawn = _drawn(texts)
+    fonts = "<</Font<</F1 3 0 R>>>>"
+    form = f"<</Fields[{kids}]/DA(/F1 11 Tf 0 g)/DR{fonts}>>"
+    box = "/MediaBox[0 0 600 800]"
+    objects = [
+        f"<</Type/Catalog/Pages 2 0 R/AcroForm{form}>>",
+        "<</Type/Pages/Kids[5 0 R]/Count 1>>",
+        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+        f"<</Length {len(drawn)}>>stream\n{drawn}\nendstream",
+        f"<</Type/Page/Parent 2 0 R{box}/Contents 4 0 R/Annots[{kids}]/Resources{fonts}>>",
+        *annotations,
+    ]
+    return _file(objects, locked=False)
+
+
+def _drawn(texts: list[tuple[float, float, float, str]]) -> str:
+    return " ".join(
+        f"BT /F1 {size} Tf {left} {bottom} Td ({words}) Tj ET"
+        for left, bottom, size, words in texts
+    )
+
+
 def _page(sheet: Sheet, add: object) -> int:
     assert callable(add)
-    drawn = " ".join(
-        f"BT /F1 {size} Tf {left} {bottom} Td ({words}) Tj ET"
-        for left, bottom, size, words in sheet.texts
-    )
+    drawn = _drawn(sheet.texts)
     stream = add(f"<</Length {len(drawn)}>>stream\n{drawn}\nendstream")
     links = " ".join(
         f"<</Type/Annot/Subtype/Link/Rect[{a} {b} {c} {d}]/A<</S/URI/URI({url})>>>>"

@@ -14,7 +14,7 @@ from openpyxl.comments import Comment
 
 from browser.extract import extract_body
 from tests.browser.extract.documents.packing import W, docx, paragraph, relationships, zipped
-from tests.browser.extract.documents.pdfs import Sheet, _file, build_pdf
+from tests.browser.extract.documents.pdfs import Sheet, _file, annotated_pdf, build_pdf
 
 if TYPE_CHECKING:
     from browser.types import Document
@@ -26,37 +26,14 @@ def read(body: bytes, name: str = "file") -> Document:
     return extract_body(body, "", f"https://e.org/{name}")
 
 
-def pdf_with_annotations(*annotations: str) -> bytes:
-    """A PDF page with the words "Name of ship:" and some annotations."""
-    drawn = "BT /F1 11 Tf 50 700 Td (Name of ship:) Tj ET"
-    first = 6
-    kids = " ".join(f"{first + n} 0 R" for n in range(len(annotations)))
-    objects = [
-        f"<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[{kids}]/DA(/F1 11 Tf 0 g)/DR<</Font<</F1 3 0 R>>>>>>>>",
-        "<</Type/Pages/Kids[5 0 R]/Count 1>>",
-        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
-        f"<</Length {len(drawn)}>>stream\n{drawn}\nendstream",
-        f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R/Annots[{kids}]/Resources<</Font<</F1 3 0 R>>>>>>",
-        *annotations,
-    ]
-    return _file(objects, locked=False)
-
-
-FIELD = "<</Type/Annot/Subtype/Widget/FT/Tx/T(ship)/V(Ada Moor)/F {flags}/Rect[150 695 300 712]/DA(/F1 11 Tf 0 g)>>"
 NOTE = "<</Type/Annot/Subtype/{kind}/Contents(Paid 99 euro in cash)/F {flags}/Rect[50 600 300 620]/DA(/F1 11 Tf 0 g)>>"
-
-
-def test_filled_pdf_form_field_is_read() -> None:
-    assert "Name of ship:" in read(pdf_with_annotations(FIELD.format(flags=4))).text
-    assert "Ada Moor" in read(pdf_with_annotations(FIELD.format(flags=4))).text
 
 
 @pytest.mark.parametrize("kind", ["FreeText", "Text", "Highlight"])
 def test_pdf_annotation_is_read_unless_hidden(kind: str) -> None:
-    assert (
-        "Paid 99 euro in cash" in read(pdf_with_annotations(NOTE.format(kind=kind, flags=4))).text
-    )
-    assert "Paid 99" not in read(pdf_with_annotations(NOTE.format(kind=kind, flags=2))).text
+    shown, hidden = (annotated_pdf([], NOTE.format(kind=kind, flags=flags)) for flags in (4, 2))
+    assert "Paid 99 euro in cash" in read(shown).text
+    assert "Paid 99" not in read(hidden).text
 
 
 def test_line_end_hyphens_are_kept_in_urls_and_known_words() -> None:
