@@ -34,7 +34,7 @@ from agent.run.models import resolve_model
 from agent.run.outcome import INTERRUPT, add_values, extractive_answer
 from agent.run.services import Inputs, RunServices, is_public_run
 from agent.run.web import open_web
-from agent.run.wiring import new_orchestrator, select_tools
+from agent.run.wiring import check_functions, new_orchestrator, select_tools
 from agent.types import FINAL_STATUSES, Report
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ async def research(
     if memory is not None or not config:  # with `config`, the settings decide
         given["memory"] = bool(memory) if isinstance(memory, bool | None) else True
     options = load_options(given, config=config)
+    check_functions(tools or {})
     inputs = Inputs(
         model=None if isinstance(model, str) else model,
         memory=None if isinstance(memory, bool | None) else memory,

@@ -18,13 +18,14 @@ from agent.loop.subtasks import SavedPages, SubtaskCalls
 from agent.models.base import SystemPrompt, sees, uses_native_tools
 from agent.prompts import BROWSING, CITING, system_prompt
 from agent.run.models import RedactingModel
-from agent.tools.registry import tool_specs, tools_from_functions
+from agent.tools.registry import tool_specs
 from agent.tools.rephrasing import Rephraser
 from agent.tools.skill_tools import read_skill, skills_block
 from agent.tools.toolset import (
     ProvenanceCalls,
     apply_tool_rules,
     available_tools,
+    caller_tools,
     guides_for,
     plugin_tools,
 )
@@ -43,6 +44,11 @@ if TYPE_CHECKING:
     from agent.tools.registry import Registry, Tool
     from agent.tools.toolset import ToolSelection
     from agent.types import Message
+
+
+def check_functions(functions: Mapping[str, Callable[..., Any]]) -> None:
+    """Raise `UsageError` if one of a caller's functions cannot be a tool."""
+    caller_tools(functions)
 
 
 async def select_tools(
@@ -64,7 +70,7 @@ async def select_tools(
     """
     # Each tool with the reason why it is unavailable, if any. If two tools have the same name, the
     # first one is used.
-    candidates = [(tool, "") for tool in tools_from_functions(functions or {})]
+    candidates = [(tool, "") for tool in caller_tools(functions or {})]
     candidates += available_tools(context)
     candidates += [(tool, "") for tool in plugin_tools(options.tool)]
     diagnostics: list[str] = []

@@ -672,12 +672,18 @@ def _params_of_function(name: str, function: Callable[..., Any]) -> type[Params]
 
     Returns None if the function's only parameter is untyped or has a name that starts with `_`; the
     function then receives the raw text. Raises `UsageError` for parameters that a model cannot
-    provide.
+    provide, and for values that cannot be called.
     """
+    if not callable(function):
+        hint = "Pass functions by name, such as tools={'TIDES': tides}."
+        raise UsageError(f"the tool {name} is not a function: {function!r:.80}", hint=hint)
     try:
         parameters = [*signature(function, eval_str=True).parameters.values()]
         by_name = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
-        if len(parameters) == 1:
+        if len(parameters) == 1 and parameters[0].kind in (
+            Parameter.POSITIONAL_ONLY,
+            Parameter.POSITIONAL_OR_KEYWORD,
+        ):
             [only] = parameters
             if only.annotation is only.empty or only.name.startswith("_"):
                 return None

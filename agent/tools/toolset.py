@@ -16,7 +16,7 @@ from agent.prompts import Guides
 from agent.tools.action_tools import ACTING_TOOLS, DOWNLOAD_TOOLS, SCRIPTING_TOOLS
 from agent.tools.memory_tools import GOAL_TOOLS, MEMORY_TOOLS, WIKI_TOOLS
 from agent.tools.page_tools import LOOKING_TOOLS, SOLVING_TOOLS
-from agent.tools.registry import Registry, Tool
+from agent.tools.registry import Registry, Tool, tools_from_functions
 from agent.tools.skill_tools import SKILL_TOOLS, read_skill
 from agent.tools.user import USER_TOOLS, ask_user
 from agent.tools.web_tools import CRAWL_TOOLS, WEB_TOOLS, search_files_and_web, web_search
@@ -80,8 +80,16 @@ def available_tools(context: ToolContext) -> Iterator[tuple[Tool, str]]:
         yield from ((tool, "") for tool in COMPUTING_TOOLS)
 
 
+def caller_tools(functions: Mapping[str, Callable[..., Any]]) -> list[Tool]:
+    """Create tools from a caller's functions; raises `UsageError` for invalid ones."""
+    return [_check_name(tool) for tool in tools_from_functions(functions)]
+
+
 def plugin_tools(names: Sequence[str]) -> Iterator[Tool]:
-    """Yield the tools of the named plug-ins; raises `UsageError` for an unknown name."""
+    """Yield the tools of the named plug-ins.
+
+    Raises `UsageError` for an unknown name, and for a tool with the name of a built-in tool.
+    """
     for name in names:
         found = find_plugin("tools", name)
         if found is None:
@@ -89,7 +97,15 @@ def plugin_tools(names: Sequence[str]) -> Iterator[Tool]:
                 f"no tool named {name!r}", hint="`research plugins` lists all plug-ins."
             )
         tools = [found] if isinstance(found, Tool) else found
-        yield from (replace(tool, is_source=True) for tool in tools)
+        yield from (_check_name(replace(tool, is_source=True)) for tool in tools)
+
+
+def _check_name(tool: Tool) -> Tool:
+    if _normalize_name(tool.name) in _BUILT_IN_NAMES:
+        raise UsageError(
+            f"{tool.name} is the name of a built-in tool", hint="Give your tool another name."
+        )
+    return tool
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +203,7 @@ def guides_for(system: str, selection: Mapping[str, Any] | None = None) -> Guide
     return Guides(system, selection.get("groups"), TOOL_NAMES.union(servers))
 
 
+_BUILT_IN_NAMES: Final = frozenset(map(_normalize_name, BUILT_IN))
 _MEMORY_TOOL_NAMES = frozenset(tool.name for tool in (*_STORAGE_TOOLS, *WIKI_TOOLS))
 _ECHOED_FIELDS = frozenset({"query", "text", "ref", "error", "url"})
 """Fields of a result that repeat the call's arguments."""

@@ -136,14 +136,18 @@ async def test_run_reattaches_after_socket_is_dropped(ask, script, events, pages
 
     page = f"<<TOOL:OPEN:{pages.base}/lamp>>"
     model = script(
-        page, "<<TOOL:DROP>>", "<<TOOL:SNAPSHOT>>", page, "The lamp was first lit in 1829. [S1]"
+        page,
+        "<<TOOL:DISCONNECT>>",
+        "<<TOOL:SNAPSHOT>>",
+        page,
+        "The lamp was first lit in 1829. [S1]",
     )
     report = await ask(
         f"When was the lamp first lit, by {pages.base}/lamp ?",
         model=model,
         cdp=f"http://127.0.0.1:{wire.port}",
         allow_private=["127.0.0.1"],
-        tools={"DROP": drop},
+        tools={"DISCONNECT": drop},
     )
     results = [event.data for event in events(report) if event.type == "tool.result"]
     assert "gone" in results[2]["data"]["error"]

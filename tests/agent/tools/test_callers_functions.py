@@ -11,6 +11,7 @@ from pydantic import Field
 
 from agent.errors import UsageError
 from agent.tools.registry import tools_from_functions
+from agent.tools.toolset import plugin_tools
 
 
 @dataclass
@@ -79,7 +80,38 @@ async def test_methods_and_callable_objects_are_tools(ask, script, events):
     assert results == [["Hesk", "Sunnock"], {"mayor": "the mayor of Hesk"}]
 
 
-@pytest.mark.parametrize("function", [print, lambda a, b, /: a, lambda a, *more: a])
+@pytest.mark.parametrize(
+    "function",
+    [print, lambda a, b, /: a, lambda a, *more: a, lambda *a: a, lambda **a: a],
+)
 def test_undescribable_function_is_refused_by_name(function):
     with pytest.raises(UsageError, match="the tool ODD cannot be described"):
         tools_from_functions({"ODD": function})
+
+
+@pytest.mark.parametrize(
+    ("tools", "message"),
+    [
+        ({"READ": tides}, "READ is the name of a built-in tool"),
+        ({"web-search": tides}, "web-search is the name of a built-in tool"),
+        ({"TIDES": "tides now"}, "the tool TIDES is not a function: 'tides now'"),
+    ],
+)
+async def test_unusable_tool_is_refused_before_the_run(ask, script, tools, message):
+    with pytest.raises(UsageError, match=message) as refused:
+        await ask("How high is the tide?", model=script("NOT_FOUND"), tools=tools)
+    assert refused.value.hint
+
+
+def test_plugin_tool_with_a_built_in_name_is_refused(tmp_path, monkeypatch):
+    info = tmp_path / "shadow-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Name: shadow\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[urchin.tools]\nshadow = shadow_tools:READ\n")
+    (tmp_path / "shadow_tools.py").write_text(
+        "from agent.tools.registry import tools_from_functions\n"
+        "[READ] = tools_from_functions({'READ': lambda url: url})\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(UsageError, match="READ is the name of a built-in tool"):
+        list(plugin_tools(["shadow"]))
