@@ -75,10 +75,14 @@ _SOURCE_LABELS: Final = re.compile(r"\bS\d+\b")
 
 @dataclass(frozen=True, slots=True)
 class LoopResult:
-    """The final text, and the limit that ended the loop (None if the model answered)."""
+    """The final text, and the limit that ended the loop (None if the model answered).
+
+    `by_model` is False if code wrote the text.
+    """
 
     text: str
     limit: str | None = None
+    by_model: bool = True
 
 
 @dataclass(slots=True)
@@ -249,7 +253,8 @@ class Loop:
                 return ""
             note = SEARCHES
         self._nudge_count += 1
-        self.record("guard.noticed", f"{self.place}/{self.budget.steps}", circle=NUDGED)
+        guided = {"guided": True} if note == SEARCHES else {}
+        self.record("guard.noticed", f"{self.place}/{self.budget.steps}", circle=NUDGED, **guided)
         return note
 
     def _has_context(self, reply: Reply) -> bool:

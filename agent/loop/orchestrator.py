@@ -265,7 +265,8 @@ class Orchestrator:
             place = f"{CLOSING}/again"
             frame = await self._ask_once(place, self.system, messages, final=True) or frame
         text = sections.put_together(written, strip_tool_calls(frame or ""))
-        return LoopResult(text, _first_limit(list(by_place.values())))
+        limit = _first_limit(list(by_place.values()))
+        return LoopResult(text, limit, by_model=not all(section.failed for section in written))
 
     async def _outline(self, question: str) -> list[sections.Section]:
         request = Message("user", sections.outline_request(question, self.depth_limits.sections))

@@ -66,7 +66,7 @@ _LIMIT_REASONS: Final = {
     "repetition": "the model repeated itself",
 }
 _TOOL_REPORTED_REASON: Final = "a tool reported that it was done"
-_ABOUT_SEARCH_REASON: Final = "the model's own words about the search"
+_ABOUT_SEARCH_REASON: Final = "a statement about the search"
 _OWN_WORDS_HEADING: Final = "In the model's own words:"
 _REFUSED_HINT = "--allow and --deny apply to search engines too; --site HOST narrows the search."
 
@@ -96,12 +96,14 @@ class ReportBuilder:
     _challenges: list[dict[str, Any]] = field(default_factory=list)
     _primary: dict[str, dict[str, Any]] = field(default_factory=dict)
     _fit: Fit | None = None
+    _guided: bool = False
     _calls: int = 0
     _steps: dict[str, None] = field(default_factory=dict)
 
     def add(self, event: Event) -> None:
         """Process an event."""
         data = event.data
+        self._guided |= bool(data.get("guided"))  # from the start, or from a nudge
         match event.type:
             case "run.started":
                 self.run = data["run"]
@@ -285,7 +287,7 @@ class ReportBuilder:
         self, report: Report, result: LoopResult, checked: CheckedAnswer, *, gave_up: bool
     ) -> None:
         """Use the model's text and a description of the recorded search as the answer."""
-        words, extractive = checked.answer, self._usage.model == ExtractiveModel.name
+        words = checked.answer
         if words and not gave_up:
             # A run that only called tools without searching (for example, to save a memory) has no
             # claims to check.
@@ -302,12 +304,17 @@ class ReportBuilder:
             )
             for one in checked.sentences
         ]
-        if words and not extractive:
+        if words and result.by_model and not self._worded_by_code:
             words = f"{_OWN_WORDS_HEADING} {words}"
         record = self._describe_search(result.limit)
         if not (words or report.closest):
             record = f"No answer was found. {record}"
         report.answer = "\n\n".join(filter(None, (words, record)))
+
+    @property
+    def _worded_by_code(self) -> bool:
+        """Whether code writes the replies: in guided mode, the model only picks passages."""
+        return self._guided or self._usage.model == ExtractiveModel.name
 
     def failed_report(self, error: ResearchError) -> Report:
         """Build the report of a run that ended with an error."""
@@ -417,7 +424,7 @@ async def extractive_answer(result: LoopResult, messages: Sequence[Message]) -> 
         return result
     last = Message("user", WRAP_UP.format(limit=result.limit))
     reply = await ExtractiveModel().reply("", [*messages, last])
-    return replace(result, text=strip_tool_calls(reply.text))
+    return replace(result, text=strip_tool_calls(reply.text), by_model=False)
 
 
 async def add_values(

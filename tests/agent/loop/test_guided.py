@@ -118,3 +118,13 @@ async def test_response_schema_is_sent_with_short_prompt(asked):
     form = request["response_format"]["json_schema"]["schema"]
     assert set(form["required"]) == {"found", "passage", "answer"}
     assert sum(tokens(message["content"]) for message in request["messages"]) <= 1_500
+
+
+async def test_text_written_by_code_is_not_attributed_to_the_model(asked):
+    with running(OpenAIProvider, "/v1") as provider:
+        provider.says(named_answer(""))
+        endpoint = {"model": "tiny-1b", "base_url": provider.url}
+        report = await asked("Where was the Great Loom of Orla Venn first sold?", **endpoint)
+    assert report.status == "not_found"
+    assert report.answer.startswith("The passages that were read do not contain the answer.")
+    assert not any("model" in sentence.reason for sentence in report.sentences)

@@ -126,6 +126,14 @@ async def test_limit_that_ended_run_is_named_in_not_found_answer(ask, script):
     assert "Stopped early: the step limit was reached." in found.answer
 
 
+async def test_text_is_not_attributed_to_a_model_that_wrote_none(ask, script, site):
+    call = f"<<TOOL:READ:{site.url}/hesk-light>>"
+    found = await ask("What did the Brack pump cost?", model=script(call, call), max_steps=1)
+    assert found.status == "partial"
+    assert found.answer.startswith("None of the pages that were read is relevant")
+    assert "own words" not in found.answer
+
+
 async def test_search_that_never_finishes_fails_run(ask, script):
     """Nothing was read, so "no page that was read bears on it" would be false."""
     model = script("<<TOOL:WEB_SEARCH:Hesk Light>>", "NOT_FOUND The search gave no answer.")
