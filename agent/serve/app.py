@@ -7,9 +7,10 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 
 import uvicorn
-from fastapi import FastAPI, Request
+from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
+from fastapi.routing import APIRoute
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 
@@ -39,6 +40,9 @@ from agent.serve.server_state import ServerState
 HEALTH: Final = "/healthz"
 _STATUS_BY_EXIT_CODE: Final = {2: 422, 3: 404, 5: 429, 6: 503, 7: 502, 8: 409}
 """HTTP status for each command-line exit code."""
+_NO_OBJECT: Final = ("missing", "model_attributes_type")
+"""Types of pydantic errors for a body that is missing or is not a JSON object."""
+_JSON_HINT: Final = "Send a JSON object, with the header content-type: application/json."
 _SECURITY_HEADERS: Final = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
@@ -93,6 +97,7 @@ def make_app(state: ServerState) -> FastAPI:
         redoc_url=None,
         lifespan=lifespan,
         responses=failures,
+        dependencies=[Depends(_refuse_unknown_parameters)],
     )
 
     @app.exception_handler(ResearchError)
@@ -105,6 +110,11 @@ def make_app(state: ServerState) -> FastAPI:
     @app.exception_handler(RequestValidationError)
     async def invalid_request(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
+        if first["type"] == "json_invalid" or (
+            first["loc"] == ("body",) and first["type"] in _NO_OBJECT
+        ):
+            message = "the request's body is missing or is not a JSON object"
+            return _failure(request, 422, UsageError.__name__, message, _JSON_HINT)
         place = ".".join(str(part) for part in first["loc"][1:]) or "body"
         return _failure(request, 422, UsageError.__name__, f"{place}: {first['msg']}")
 
@@ -122,6 +132,21 @@ def make_app(state: ServerState) -> FastAPI:
     for routes in _ROUTES:
         app.include_router(routes)
     return app
+
+
+async def _refuse_unknown_parameters(request: Request) -> None:
+    """Raise `UsageError` for an unknown query parameter of the REST API.
+
+    Pages ignore them, since other sites may add parameters to links.
+    """
+    route = request.scope.get("route")
+    if not request.url.path.startswith("/api/") or not isinstance(route, APIRoute):
+        return
+    known = [field.alias for field in route.dependant.query_params]
+    for name in request.query_params:
+        if name not in known:
+            hint = f"Available: {', '.join(known)}." if known else "This route has no parameters."
+            raise UsageError(f"unknown query parameter {name[:100]!r}", hint=hint)
 
 
 def _failure(

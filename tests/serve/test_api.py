@@ -269,6 +269,31 @@ def test_missing_resources_return_404(served):
         assert (answer.status_code, answer.json()["error"]["type"]) == (404, "NotFound"), path
 
 
+@pytest.mark.parametrize(
+    ("path", "hint"),
+    [
+        ("runs/last/export?format=pdf", "Available: form."),
+        ("runs?query=boat", "Available: q, tag, session, limit, skip."),
+        ("queue?limit=1", "This route has no parameters."),
+    ],
+)
+def test_unknown_query_parameter_is_refused(served, path, hint):
+    answer = served.client.get(f"/api/{path}")
+    error = answer.json()["error"]
+    assert (answer.status_code, error["type"], error["hint"]) == (422, "UsageError", hint)
+    assert "unknown query parameter" in error["message"]
+
+
+@pytest.mark.parametrize("body", [b"", b"question=When?", b'["When?"]', b'{"question": '])
+def test_body_that_is_not_a_json_object_is_refused_plainly(served, body):
+    headers = {"content-type": "application/json"}
+    answer = served.client.post("/api/runs", content=body, headers=headers)
+    error = answer.json()["error"]
+    assert (answer.status_code, error["type"]) == (422, "UsageError")
+    assert error["message"] == "the request's body is missing or is not a JSON object"
+    assert "content-type: application/json" in error["hint"]
+
+
 @pytest.mark.soak
 def test_openapi_operations_cause_no_server_errors(start):
     import schemathesis
