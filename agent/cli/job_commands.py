@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from agent.jobs.job import Job
     from agent.jobs.jobs import Jobs
-    from agent.jobs.monitors import Monitor, MonitorChange
+    from agent.jobs.monitors import Monitor, MonitorChange, MonitorCheck
     from agent.jobs.schedules import Schedule
 
 _POLL_S = 1.0
@@ -399,13 +399,19 @@ def _read_page(
 @switch(("--json", "as_json"), "Print as JSON, with the changes.")
 @with_jobs
 def list_monitors(jobs: Jobs, *, as_json: bool) -> None:
-    """List monitors and their last notifications."""
+    """List monitors, with their last checks and last notifications."""
     monitors = _schedules_or_monitors(jobs, "monitor")
-    found = [(one, monitors.changes(one.name)) for one in monitors.all()]
+    found = [
+        (one, monitors.last_check(one.name), monitors.changes(one.name)) for one in monitors.all()
+    ]
     if as_json:
-        print_json([{**one.model_dump(mode="json"), "changes": all_} for one, all_ in found])
+        rows = [
+            {**one.model_dump(mode="json"), "last_check": check, "changes": changes}
+            for one, check, changes in found
+        ]
+        print_json(rows)
         return
-    print_rows(found, lambda pair: _format_monitor(*pair), empty=["No monitors."])
+    print_rows(found, lambda row: _format_monitor(*row), empty=["No monitors."])
 
 
 def _address(jobs: Jobs) -> str:
@@ -439,9 +445,12 @@ def _format_schedule(one: Schedule) -> str:
     return f"{one.name:<24}  {next_time:<25}  {one.when:<24}  {shorten(one.question, 60)}".rstrip()
 
 
-def _format_monitor(one: Monitor, changes: list[MonitorChange]) -> str:
+def _format_monitor(one: Monitor, check: MonitorCheck | None, changes: list[MonitorChange]) -> str:
     ends = f"  until {one.until:%Y-%m-%d %H:%M} UTC" if one.until else ""
     lines = [f"{one.name:<24}  {one.every:<20}  {one.target}{ends}"]
+    if check is not None:
+        result = ": ".join(filter(None, (check.state, check.status, check.error)))
+        lines.append(f"last check {check.at:%Y-%m-%d %H:%M} UTC, {result}")
     for change in changes[-1:]:
         lines += [f"{change.at:%Y-%m-%d %H:%M} UTC", *change.diff.splitlines()]
     return "\n  ".join(lines)

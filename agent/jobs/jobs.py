@@ -197,6 +197,12 @@ class Jobs:
         jobs = [Job.from_row(row) for row in newest.values()]
         return [job for job in jobs if wanted is None or job.state in wanted][:limit]
 
+    def last_ended(self, origin: str, prefix: str) -> Job | None:
+        """Return the latest attempt that has ended, of the jobs with an origin and id prefix."""
+        jobs = map(Job.from_row, self._rows(prefix, sort_desc=True))
+        ended = (job for job in jobs if job.origin == origin and job.state in FINAL_STATES)
+        return next(ended, None)
+
     def find(self, name: str) -> Job | None:
         """Find a job with its report by id, or return None."""
         rows = self._attempts(name)

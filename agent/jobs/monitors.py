@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agent.config import load_options
 from agent.errors import UsageError
-from agent.jobs.job import NoSuchJob, json_flags
+from agent.jobs.job import NoSuchJob, State, json_flags
 from agent.jobs.jobs_database import NoteTable
 from agent.jobs.page_diff import PageBlock, read_blocks
 from agent.jobs.schedules import Schedules
@@ -101,6 +101,18 @@ class MonitorChange(BaseModel):
     run: str | None = None
 
 
+class MonitorCheck(BaseModel):
+    """An ended check: its time (UTC), the state, status and error of its job, and a hint."""
+
+    model_config = ConfigDict(frozen=True)
+
+    at: datetime
+    state: State
+    status: str
+    error: str
+    hint: str
+
+
 class Monitors:
     """All monitors, by name; an unknown name raises `NoSuchJob`."""
 
@@ -125,6 +137,14 @@ class Monitors:
     def changes(self, name: str) -> list[MonitorChange]:
         """Return the reported changes of a monitor, oldest first."""
         return [*self._changes(name).all().values()]
+
+    def last_check(self, name: str) -> MonitorCheck | None:
+        """Return the last check that has ended, or None; a failed one may be retried."""
+        job = self._jobs.last_ended(f"schedule:{name}", f"{name}-")
+        if job is None:
+            return None
+        row = job.model_dump(include={"state", "status", "error", "hint"})
+        return MonitorCheck(at=job.ended or job.created, **row)
 
     def _changes(self, name: str) -> NoteTable[MonitorChange]:
         return NoteTable(self._jobs.database, f"monitor-change:{name}", MonitorChange)

@@ -165,11 +165,13 @@ def show_monitor(stores: JobsDep, name: Name) -> dict[str, Any]:
 
 
 def _monitor_row(stores: JobStores, monitor: Any, *, changes: int | None = None) -> dict[str, Any]:
-    """Return a monitor as JSON, with its next check and latest changes, newest first."""
+    """Return a monitor as JSON, with its last and next check, and its changes, newest first."""
     newest = stores.monitors.changes(monitor.name)[::-1][:changes]
     schedule = next((s for s in stores.monitors.schedules.all() if s.name == monitor.name), None)
     row = _row(schedule) if schedule else {}
     times = {"next": row.get("next"), "zone": row.get("zone", "UTC")}
+    check = stores.monitors.last_check(monitor.name)
+    times["last_check"] = _row(check) if check else None
     return {**_row(monitor), **times, "changes": [*map(_row, newest)]}
 
 

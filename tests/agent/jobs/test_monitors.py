@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import json
 import re
 from contextlib import contextmanager
 
@@ -146,6 +148,26 @@ async def test_change_is_reported_as_diff_and_both_pages_are_stored(harness, tmp
     assert [m.name for m in Monitors(harness.jobs).all()] == [
         s.name for s in Monitors(harness.jobs).schedules.all()
     ]
+
+
+async def test_list_shows_why_the_last_check_failed(harness, run):
+    with serve_changing_site() as site:
+        url = f"{site.url}/"  # closed at the end of this block, so that connections are refused
+    monitors = Monitors(harness.jobs)
+    flags = {"allow_private": (url.removeprefix("http://").strip("/"),), "ignore_robots": True}
+    monitors.add(url, name="ferry", **flags)
+    assert monitors.last_check("ferry") is None
+    async with harness.working(host_delay=0.0):
+        await harness.until(harness.jobs.list()[0], lambda _: monitors.last_check("ferry"))
+    check = monitors.last_check("ferry")
+    assert (check.state, check.error.startswith(f"{url} did not load: ")) == ("failed", True)
+    monitors.add(url, name="ferry-2", **flags)
+    data = {"RESEARCH_DATA_DIR": str(harness.jobs.data_dir)}
+    shown = await asyncio.to_thread(run, "monitor", "list", **data)
+    assert f"UTC, failed: {check.error}" in shown.stdout
+    listed = await asyncio.to_thread(run, "monitor", "list", "--json", **data)
+    first, second = json.loads(listed.stdout)
+    assert (first["last_check"]["error"], second["last_check"]) == (check.error, None)
 
 
 class Shop(Handler):
