@@ -88,9 +88,13 @@ def verify(
     elif head:
         print(found.head)
     else:
+        events = plural(found.events, "event", "events")
+        blobs = plural(found.blobs, "blob", "blobs")
+        sources = plural(found.sources, "source", "sources")
+        quotes = plural(found.quotes, "quote", "quotes")
         summary = (
-            f"{found.run} is verified: {found.events} events in one chain, {found.blobs} blobs, "
-            f"{found.sources} sources, {found.quotes} quotes found in their saved pages"
+            f"{found.run} is verified: {events} in one chain, {blobs}, {sources}, "
+            f"{quotes} found in their saved pages"
         )
         print_text("\n".join([summary, f"head {found.head}", *found.since]))
     if flaws:
