@@ -371,12 +371,12 @@ def _are_exclusive(
     return not any(map(_is_name, neighbours))
 
 
-def _is_rounded(mine: Token, theirs: Token) -> bool:
+def _is_rounded(claim: Token, page_figure: Token) -> bool:
     """Return whether the claim rounds the page's figure: 8 million for 8.2 million.
 
     `1.250` may mean 1250, as written in German.
     """
-    claimed, printed = mine.value or 0.0, theirs.value or 0.0
+    claimed, printed = claim.value or 0.0, page_figure.value or 0.0
     if not claimed or not printed:
         return False
     return is_rounded(claimed, printed) or math.isclose(printed, 1000 * claimed)

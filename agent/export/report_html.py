@@ -58,7 +58,7 @@ def render_html(folder: Path) -> bytes:
         "model calls": f"{usage.model_calls:,}",
         "tokens": f"{usage.input_tokens:,} in, {usage.output_tokens:,} out",
         "cost": format_usd(usage.usd) or "none",
-        "head of the record": record.events[-1].hash,
+        "journal head (last hash)": record.events[-1].hash,
     }
     return whole_page(report.question, report_body(record), footer)
 

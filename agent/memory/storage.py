@@ -9,7 +9,7 @@
 | urchinCondensed | text |
 | urchinChatHistory | list of {role, text} |
 
-Other keys are kept unchanged. Importing an export changes nothing.
+Other keys are kept unchanged. Importing a memory's own export leaves it unchanged.
 """
 
 from __future__ import annotations

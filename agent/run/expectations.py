@@ -113,7 +113,9 @@ class Expectation(BaseModel):
                 yield f"no source matches {glob!r}: {', '.join(urls) or 'none is cited'}"
         for glob in self.not_cite:
             yield from (
-                f"{url} is cited but matches {glob!r}" for url in urls if _matches(url, glob)
+                f"{url} is cited, but `not_cite` excludes {glob!r}"
+                for url in urls
+                if _matches(url, glob)
             )
 
     def _cost_failures(self, report: Report) -> Iterator[str]:

@@ -123,7 +123,7 @@ async def _log_in_by_http(context: ToolContext, tab: Tab, seconds: float) -> Non
     elif await _approved(context, effect):
         by = "the user"
     else:
-        tab.events.add(f"{asks}; it needs approval to {effect}: --yes login@{site}")
+        tab.events.add(f"{asks}; the agent needs approval to {effect} (--yes login@{site})")
         return
     context.record("policy.approved", name="OPEN", effect=effect, by=by)
     user, colon, password = (context.secrets.value(name, url) or "").partition(":")

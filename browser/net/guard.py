@@ -60,8 +60,8 @@ _NETWORK_KINDS = tuple(
         (AddressKind.METADATA, ("fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254")),
         (AddressKind.UNSPECIFIED, ("0.0.0.0/8", "::/128")),
         (AddressKind.LOOPBACK, ("127.0.0.0/8", "::1/128")),
-        # Unique local; site-local is deprecated but still routed inside sites.
         (AddressKind.PRIVATE, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")),
+        # fc00::/7 is unique local; fec0::/10 (site-local) is deprecated, but some sites route it.
         (AddressKind.PRIVATE, ("fc00::/7", "fec0::/10")),
         (AddressKind.SHARED, ("100.64.0.0/10",)),
         (AddressKind.LINK_LOCAL, ("169.254.0.0/16", "fe80::/10")),

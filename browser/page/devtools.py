@@ -64,7 +64,8 @@ async def request(tab: Tab, number: int, part: str | None = None) -> str:
         made = await tab.page.requests()
         if not 1 <= number <= len(made):
             raise ActionError(
-                f"there is no request {number}", hint="The list of requests shows their numbers."
+                f"there is no request {number}",
+                hint="`browser_network_requests` lists the requests with their numbers.",
             )
         chosen = made[number - 1]
         response = await chosen.response() if chosen.existing_response else None

@@ -306,7 +306,7 @@ def _split_line(line: PageLine) -> list[PageLine]:
 
 
 _Text = tuple[str, str]
-"""A part of a line: as a snapshot shows it, and without refs for citing."""
+"""The text of part of a line, twice: as a snapshot shows it, with refs, and as it is cited."""
 
 
 class _LineText:

@@ -477,7 +477,7 @@ def _scripted_target(root: etree._Element, url: str) -> str | None:
     return target if target and target.partition("#")[0] != url.partition("#")[0] else None
 
 
-# A page with at least this many words has its content without scripts.
+# A page with at least this many words is rendered only if a script fills one of its sections.
 _MIN_CONTENT_WORDS = 150
 # A page with scripts and at most this many words is an empty shell.
 _MAX_SHELL_WORDS = 6

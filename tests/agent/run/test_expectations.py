@@ -55,7 +55,7 @@ def test_met_expectation_reports_no_failure(expected):
         ({"answer": ["1829", "1830"]}, "does not match '1830'"),
         ({"not_answer": "18.."}, "matches '18..': '1829'"),
         ({"cite": "*.example.com"}, "no source matches '*.example.com': https://www.example.org"),
-        ({"not_cite": "*.org"}, "is cited but matches '*.org'"),
+        ({"not_cite": "*.org"}, "is cited, but `not_cite` excludes '*.org'"),
         ({"min_confidence": 0.9}, "confidence is 0.80, below 0.90"),
         ({"verified": False}, "the answer is verified"),
         ({"max_usd": 0.01}, "cost $0.0200, above $0.0100"),
