@@ -8,8 +8,9 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent.evidence.tokens import tokenize
+from agent.evidence.tokens import token_keys, tokenize
 from agent.evidence.units import find_unit, unit_at
+from browser.text.months import MONTHS
 from browser.text.words import STOP_WORDS
 
 if TYPE_CHECKING:
@@ -23,22 +24,16 @@ APPROXIMATORS = frozenset(
     least most to up within etwa rund fast knapp""".split()
 )
 """Words that mark the next figure as an approximation or a bound."""
-_MONTHS = {
-    name: number
-    for names in (
-        """january february march april may june july august september october november
-        december""",
-        "jan feb mar apr may jun jul aug sept oct nov dec",
-        "januar februar marz april mai juni juli august september oktober november dezember",
-    )
-    for number, name in enumerate(names.split(), 1)
-} | {"sep": 9}
+_MONTHS = {key: number for name, number in MONTHS.items() for key in token_keys(name)}
+_BETWEEN_PARTS = frozenset({",", ".", "-", "de", "del"})  # `9 de mayo de 1945`
+_ALSO_NAMES = frozenset({"mars"})
+"""Months whose name, with a capital letter, is rather the name of something else."""
 
-
+_MAY_BE_THOUSANDS = re.compile(r"[^\d.]*[1-9]\d{0,2}\.\d{3}(?![\d.])")
 _NUMERIC_DATE = re.compile(
-    r"""(?P<y>[12]\d{3})(?:-(?=\d+-)|/(?=\d+/)|\s?[年년]\s?)(?P<m>\d{1,2})
+    r"""(?<![\d./-])(?:(?P<y>[12]\d{3})(?:-(?=\d+-)|/(?=\d+/)|\s?[年년]\s?)(?P<m>\d{1,2})
         (?:[-/](?P<d1>\d{1,2})(?!\d)|\s?[月월](?:\s?(?P<d2>\d{1,2})\s?[日일])?)
-    |(?P<first>\d{1,2})(?P<mark>[./])\s?(?P<second>\d{1,2})(?P=mark)\s?(?P<year>[12]\d{3})(?!\d)""",
+    |(?P<first>\d{1,2})(?P<mark>[./])\s?(?P<second>\d{1,2})(?P=mark)\s?(?P<year>[12]\d{3})(?!\d))""",
     re.VERBOSE,
 )
 """`1811-05-04`, `1811年5月4日`, `4.5.1811`, `05/04/1811`."""
@@ -161,15 +156,13 @@ def extract_facts(text: str) -> Facts:
 
 
 def possible_values(value: float, printed: str) -> tuple[float, ...]:
-    """Return the values that a printed number may have: `1.250` means 1250 in German."""
-    fraction = printed.partition(".")[2]
-    is_thousands = len(fraction) == 3 and fraction.isdigit()
-    return (value, 1000 * value) if is_thousands else (value,)
+    """Return the values that a number may have: in German, `1.250 Tonnen` are 1,250 tonnes."""
+    return (value, 1000 * value) if _MAY_BE_THOUSANDS.match(printed) else (value,)
 
 
 def is_month(word: str) -> bool:
     """Return whether a lower-case word is the name of a month."""
-    return word in _MONTHS
+    return word in _MONTHS and word not in _ALSO_NAMES
 
 
 def month_number(word: str) -> int | None:
@@ -186,11 +179,16 @@ def _date_at(tokens: Sequence[Token], i: int, text: str) -> tuple[Date, int] | N
         after = next((n for n, t in enumerate(tokens) if t.start >= numeric.end()), len(tokens))
         if date := _numeric_date(numeric):
             return date, after
-    near = [(at, t) for at, t in enumerate(tokens[i : i + 6], i) if t.key not in {",", ".", "-"}]
+    near = [(at, t) for at, t in enumerate(tokens[i : i + 6], i) if t.key not in _BETWEEN_PARTS]
     if not near or near[0][0] != i:
         return None
     parts = [token for _, token in near[:3]]
-    months = [_MONTHS.get(part.key) if part.kind == "word" else None for part in parts]
+    months = [
+        _MONTHS.get(part.key)
+        if part.kind == "word" and not (part.capital and part.key in _ALSO_NAMES)
+        else None
+        for part in parts
+    ]
     days = [_whole_number(part, 1, 31) for part in parts]
     years = [_whole_number(part, 1000, 2199) for part in parts]
     third = years[2] if len(parts) > 2 else None

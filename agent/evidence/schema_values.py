@@ -15,7 +15,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from agent.evidence.facts import extract_facts, quantities, quantity_at
+from agent.evidence.facts import Date, extract_facts, quantities, quantity_at
 from agent.evidence.passages import named_cells, nearest_quote, split_row
 from agent.evidence.schema import pointer
 from agent.evidence.tokens import tokenize
@@ -581,7 +581,8 @@ def contains_value(value: Any, text: str) -> bool:
         return any(math.isclose(number, other) for number in found for other in spellings)
     date = _ISO_DATE.fullmatch(value)
     if date is not None:
-        parts = [int(part) for part in date.groups() if part]
-        return any(list(found[: len(parts)]) == parts for found in extract_facts(text).dates)
+        year, month, day = (int(part) if part else None for part in date.groups())
+        own = Date(year, month, day, value)
+        return any(own.matches(found) for found in extract_facts(text).dates)
     # Spaces at both ends prevent matches inside a longer word.
     return f" {' '.join(words(value))} " in f" {' '.join(words(text))} "

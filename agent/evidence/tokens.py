@@ -48,20 +48,20 @@ def _token_pattern(unspaced: str) -> re.Pattern[str]:
     """Compile a pattern in which each of the characters `unspaced` (a class) is a word.
 
     Of the numbers, `comma` has a decimal comma or thousands separated by dots (`1.234,5`, `23,75`).
-    Two or more digits after a comma in a list (`12,14,16`) are not decimals.
+    The numbers of a list (`12,14,16`, `1,2 and 3`) are not decimals.
     """
     in_word = rf"(?:[^\W_{unspaced}]|[{_MARKS}])"
     character = f"[{unspaced}]|" if unspaced else ""
     return re.compile(
-        rf"""(?P<footnote>\[\d{{1,3}}\])
+        rf"""(?P<footnote>\[\d{{1,3}}(?:[,–-]\ ?\d{{1,3}})*\])
         |(?P<date>(?<![\d.])(?:0?[1-9]|[12]\d|3[01])\.[ ]?(?:0?[1-9]|1[0-2])\.[ ]?[12]\d{{3}}
            (?!\.?\d))
-        |(?P<comma>\d{{1,3}}(?:[.\u00a0\u2009\u202f '’]\d{{3}})+,\d+(?![\d,])
+        |(?P<comma>(?<![\d.,])[1-9]\d{{0,2}}(?:[.\u00a0\u2009\u202f '’]\d{{3}})+,\d+(?!\d|[.,]\d)
            |\d{{1,3}}(?:\.\d{{3}}){{2,}}(?!\.?\d)
-           |(?<![\d.,])(?:0,\d+|\d+,\d{{1,2}})(?!\d|[.,]\d))
+           |(?<![\d.,])(?:0,\d+|\d+,\d{{1,2}})(?!\d|[.,]\d|\ (?:and|or|&)\ \d))
         |(?P<number>\d{{1,3}}(?:[,\u00a0\u2009\u202f]\d{{3}})+(?:\.\d+)?(?!\d)
-           |\d{{1,2}}(?:,\d\d)+,\d{{3}}(?![\d,])|\d{{1,3}}(?:['’]\d{{3}})+(?!\d)|\d+(?:\.\d+)?)
-         (?P<suffix>(?:st|nd|rd|th|s)\b)?(?P<part>[¼-¾⅐-⅞])?
+           |(?<![\d.,])[1-9]\d?(?:,\d\d)+,\d{{3}}(?!\d|[.,]\d)|\d{{1,3}}(?:['’]\d{{3}})+(?!\d)|\d+(?:\.\d+)?)
+         (?P<suffix>(?:st|nd|rd|th|s)\b)?(?:\ ?(?P<part>[¼-¾⅐-⅞]))?
         |(?P<fraction>[¼-¾⅐-⅞])
         |(?P<word>{character}[^\W\d_{unspaced}]{in_word}*(?:['’]{in_word}+)*)
         |(?P<sign>[£$€%°])
@@ -71,8 +71,11 @@ def _token_pattern(unspaced: str) -> re.Pattern[str]:
 
 
 _SYMBOLS_BY_WORD = {"percent": "%", "prozent": "%"}
-_ACCENT = re.compile(r"(?<=[a-z])[\u0300-\u036f]+|[\u0591-\u05c7\u064b-\u0652\u0670\u200c\u200d]")
-"""Latin accents, and marks that Hebrew and Arabic usually omit; elsewhere, marks make other words.
+_ACCENT = re.compile(
+    r"(?<=[a-zеα-ω])[\u0300-\u036f]+|[\u0591-\u05c7\u064b-\u0652\u0670\u200c\u200d]"
+)
+"""Latin and Greek accents, the dots of Russian ё, and marks that Hebrew and Arabic usually omit;
+elsewhere, marks make other words.
 """
 
 
@@ -205,26 +208,34 @@ def _number_key(value: float, kind: Kind = "number") -> str:
 
 
 def _join_numbers(tokens: list[Token]) -> list[Token]:
-    """Assign values to number words, and join the parts of a number: `forty-one`, `8.2 million`."""
+    """Assign values to number words, and join the parts of a number: `forty-one`, `8.2 million`.
+
+    A number directly after a larger scale is added to it: `1億2000万`.
+    """
     found: list[Token] = []
-    i = 0
+    i, scaled_end, last_scale = 0, -1, 1.0
     while i < len(tokens):
         token, end = tokens[i], i + 1
         value = token.value if token.kind == "number" else _SMALL_NUMBERS.get(token.key)
         if value is not None:
-            is_money = i > 0 and tokens[i - 1].key in _MONEY
+            is_money, scale = i > 0 and tokens[i - 1].key in _MONEY, 1.0
             while end < len(tokens):
                 has_hyphen = tokens[end].key in _HYPHENS
                 word = tokens[end + has_hyphen].key if end + has_hyphen < len(tokens) else ""
                 if word in NUMBER_SCALES or (word == "m" and is_money):  # `£4m`
-                    value *= NUMBER_SCALES.get(word, 1e6)
+                    scale *= NUMBER_SCALES.get(word, 1e6)
                 elif has_hyphen and token.key in _TENS and word in _UNITS[1:10]:
                     value += _SMALL_NUMBERS[word]
                 else:
                     break
                 end += has_hyphen + 1
-            value = round(value, 6)
-            token = Token(_number_key(value), "number", token.start, tokens[end - 1].end, value)
+            value, start, is_continued = round(value * scale, 6), token.start, scale > 1
+            if start == scaled_end and value < last_scale:
+                larger = found.pop()
+                value, start = value + (larger.value or 0.0), larger.start
+            token = Token(_number_key(value), "number", start, tokens[end - 1].end, value)
+            if is_continued:
+                scaled_end, last_scale = token.end, scale
         found.append(token)
         i = end
     return found

@@ -60,6 +60,8 @@ _FRACTION_DENOMINATORS = {
     "eighth": 8,
     "tenth": 10,
 }
+_LISTED_NUMBERS = re.compile(r"(?<![\d.,])\d+,\d{1,2}(?!\d|[.,]\d)")
+"""Decimals, or two numbers of a list: `ages 18,25`. The judge decides which."""
 _SPACED_NUMBER = re.compile(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?![\d.,]?\d)")
 """`234 567` may be one number, or two in adjacent columns."""
 _AUXILIARIES = frozenset({"do", "does", "did"})
@@ -78,8 +80,9 @@ class ValueIndex:
             self._dates += found.dates
             self._stems.update(stem(word) for word in _plain_words(text))
             for spaced in _SPACED_NUMBER.findall(text):
-                figures = extract_facts(spaced.replace(" ", ",")).figures
-                self._figures.append(figures)
+                self._figures.append(extract_facts(spaced.replace(" ", ",")).figures)
+            for listed in _LISTED_NUMBERS.findall(text):
+                self._figures.append(extract_facts(listed.replace(",", ", ")).figures)
         self._units: dict[float, set[Unit | None]] = {}
         for figure in itertools.chain.from_iterable(self._figures):
             for value in figure.possible_values:

@@ -14,7 +14,7 @@ from agent.limits import STANDARD_LIMITS
 from agent.models.base import ModelReply
 from agent.protocol.replies import NOT_FOUND
 from agent.types import MAX_CLOSEST, Fit
-from browser.text.words import FOLDED, SENTENCE_ENDS, content_words, words
+from browser.text.words import FOLDED, content_words, ends_sentence, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -157,7 +157,7 @@ def _cite(candidate: Candidate, ranking: Ranking) -> str:
 def _item(passage: Passage, text: str) -> str:
     """Format a passage as a cited list item; if it does not look like prose, format it as code."""
     lines = [line for line in text.removeprefix(FOLDED).split("\n") if line.strip()][:MAX_ITEMS]
-    is_code = passage.kind == "text" and text.rstrip()[-1:] not in SENTENCE_ENDS
+    is_code = passage.kind == "text" and not ends_sentence(text)
     formatted = [f"`{line}`" if is_code else line.lstrip(BULLETS) for line in lines]
     return "- " + "  \n  ".join(formatted) + f" [{passage.id}]"
 

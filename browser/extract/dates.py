@@ -6,31 +6,12 @@ import re
 from datetime import UTC, date, time
 from email.utils import parsedate_to_datetime
 
+from browser.text.months import MONTHS
+
 _ISO = re.compile(
     r"(\d{4})-?(\d{2})-?(\d{2})(?:[T\s]+(\d{2}):?(\d{2})(?::?(\d{2}))?(?:[.,]\d+)?\s*(Z|UTC|GMT|[+-]\d{2}:?\d{2})?)?",
     re.IGNORECASE,
 )
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        (
-            "jan january januar jänner janvier enero",
-            "feb february februar février febrero",
-            "mar march märz mär mars marzo",
-            "apr april avril abril",
-            "may mai mayo",
-            "jun june juni juin junio",
-            "jul july juli juillet julio",
-            "aug august août agosto",
-            "sep sept september septembre septiembre",
-            "oct october okt oktober octobre octubre",
-            "nov november novembre noviembre",
-            "dec december dez dezember décembre diciembre",
-        ),
-        start=1,
-    )
-    for name in names.split()
-}
 # The forms of a date within text, tried in this order: `May 3, 2024`, `3. Mai 2024`, `03.05.2024`,
 # `2024/05/03`. `3/4/2026` is ambiguous and not accepted.
 _FORMS = tuple(
@@ -48,7 +29,7 @@ _DASHED = re.compile(r"\b(?:19|20)\d{2}-\d{2}-\d{2}\b")
 def iso_date(value: str) -> str | None:
     """Parse a date into `2026-11-21` or `2026-11-21T05:45:12+00:00`; None if it is not a date.
 
-    Month names may be English, German, French or Spanish. Returns None for ambiguous dates such as
+    Month names may be in any of the languages of `MONTHS`. Returns None for ambiguous dates such as
     `3/4/2026`.
     """
     text = value.strip()
@@ -95,7 +76,7 @@ def _from_words(text: str) -> str | None:
     for form in _FORMS:
         match = form.search(text)
         found = match.groupdict() if match else {}
-        month = _MONTHS.get(found["name"].casefold()) if "name" in found else found.get("month")
+        month = MONTHS.get(found["name"].casefold()) if "name" in found else found.get("month")
         if month:
             try:
                 return date(int(found["year"]), int(month), int(found["day"])).isoformat()

@@ -23,6 +23,12 @@ from agent.evidence import extract_facts
         ("٣٤٥ مليون متر", [345_000_000]),
         ("人口3.4万人、全长840米", [34_000, 840]),
         ("seats 12,14,16", [12, 14, 16]),
+        ("cases 1,2 and 3", [1, 2, 3]),
+        ("shown before [1,2]", []),
+        ("48.858,2.294", [48.858, 2.294]),
+        ("1.234,50, davon 12,34,567, also", [1234.5, 1_234_567]),
+        ("2 ½ cups", [2.5]),
+        ("1億2000万円、3万5千人", [120_000_000, 35_000]),
         ("Version 1.2.3", [1.2, 3]),
     ],
 )
@@ -39,6 +45,10 @@ def test_figures_are_extracted(text: str, values: list[float]) -> None:
         "am 4. Mai 1811",
         "on 1811-05-04",
         "am 04.05.1811",
+        "el 4 de mayo de 1811",
+        "4 maja 1811",
+        "4 мая 1811 года",
+        "4 مايو 1811",
         "dne 4. 5. 1811",
         "1811年5月4日",
         "1811년 5월 4일",
@@ -67,3 +77,14 @@ def test_date_with_slashes_may_name_the_month_first() -> None:
         assert claim.matches(printed)
         assert not other.matches(printed)
     assert extract_facts("12/31/1931").dates[0][:3] == (1931, 12, 31)
+
+
+def test_planet_is_not_a_month() -> None:
+    assert extract_facts("the planet Mars").names == ["Mars"]
+    assert [date[:3] for date in extract_facts("le 3 mars 1931").dates] == [(1931, 3, 3)]
+
+
+def test_only_groups_of_thousands_have_two_values() -> None:
+    printed = ("1.250 t", "1.250 Millionen", "0.125 mg", "1234.567 m")
+    values = [extract_facts(text).figures[0].possible_values for text in printed]
+    assert values == [(1.25, 1250), (1.25e6, 1.25e9), (0.125,), (1234.567,)]
