@@ -377,10 +377,14 @@ class Outgoing:
         rest, used = text, set[str]()
         for token in tokenize(text):
             spelt = text[token.start : token.end]
-            is_named = token.value in values and spelt.isalpha()
-            is_named = is_named or month_number(token.key) in months
-            if (is_named or spelt in spellings) and spelt.casefold() not in used:
-                used.add(spelt.casefold())
+            is_plain = spelt in {spelt.lower(), spelt.upper(), spelt.title()}
+            is_value = token.value in values and spelt.isalpha()
+            month = month_number(token.key)
+            # Months have names in many languages; a text may name each month once.
+            notation = f"month {month}" if month in months else spelt.casefold()
+            is_named = is_plain and (is_value or month in months)
+            if (is_named or spelt in spellings) and notation not in used:
+                used.add(notation)
                 rest = rest[: token.start] + " " * len(spelt) + rest[token.end :]
         return rest, len(used)
 
