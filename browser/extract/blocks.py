@@ -20,7 +20,7 @@ from browser.extract.tables import (
     table_markdown,
     table_text,
 )
-from browser.extract.tree import FOLDED_MARK, LABEL_MARK, raw_text, text_content
+from browser.extract.tree import BLOCK_TAGS, FOLDED_MARK, LABEL_MARK, raw_text, text_content
 from browser.net.url import join
 from browser.text.words import FOLDED, clean, count_words, one_line
 
@@ -35,12 +35,6 @@ _SKIPPED_TAGS = frozenset(
     """script style noscript template head iframe frame svg canvas object embed audio video map
     input select datalist textarea meter progress button annotation annotation-xml rp rt optgroup
     option noembed noframes applet""".split()
-)
-_BLOCK_TAGS = frozenset(
-    """address article aside blockquote body caption center dd details dialog dir div dl dt
-    fieldset figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html legend
-    li main menu nav ol p pre search section summary table tbody tfoot thead td th tr ul
-    template""".split()
 )
 # A block in which links make up a larger share of the text is navigation.
 _NAVIGATION_SHARE = 0.5
@@ -72,6 +66,7 @@ _ROW_TAGS = frozenset("div header footer nav section article aside main li ul fo
 _MIN_SIBLING_CHARS = 3
 # The name of an icon, such as `home_icon`, which a font displays as the icon.
 _ICON = re.compile(r"[a-z][a-z0-9_]*")
+_ICON_FONTS = ("material-icons", "material-symbols", "mat-icon")
 # Maximum depth of a heading's link to itself within the heading.
 _MAX_ANCHOR_DEPTH = 4
 _FOLD_TAGS = frozenset(("details", "summary"))
@@ -337,7 +332,7 @@ class _Walker:
         if tag in _FORMULA_TAGS and (drawn := formula_of(node)) is not None:
             self._inline.add(drawn)
             return False
-        if tag in _BLOCK_TAGS:
+        if tag in BLOCK_TAGS:
             return self._start_block(node)
         if tag in _MARK_TAGS and _is_mark(node):
             return False
@@ -378,7 +373,7 @@ class _Walker:
 
     def _end(self, node: etree._Element) -> None:
         tag = node.tag
-        if tag not in _BLOCK_TAGS:
+        if tag not in BLOCK_TAGS:
             self._inline.close(node)
             if tag == "cite" and _opens_quote(node):
                 self._inline.add(_LINE_BREAK)
@@ -454,7 +449,7 @@ def _is_separate_sibling(node: etree._Element) -> bool:
     previous, parent = node.getprevious(), node.getparent()
     if previous is None or parent is None or parent.tag not in _ROW_TAGS:
         return False
-    if previous.tag in _BLOCK_TAGS or (previous.tail and not previous.tail.isspace()):
+    if previous.tag in BLOCK_TAGS or (previous.tail and not previous.tail.isspace()):
         return False
     return min(len(raw_text(previous).strip()), len(raw_text(node).strip())) >= _MIN_SIBLING_CHARS
 
@@ -481,7 +476,7 @@ def _is_in_sentence(button: etree._Element) -> bool:
         return False
     before = after = ""
     node = button
-    while node.tag not in _BLOCK_TAGS:
+    while node.tag not in BLOCK_TAGS:
         previous, following, parent = node.getprevious(), node.getnext(), node.getparent()
         if parent is None:
             return False
@@ -494,7 +489,7 @@ def _is_in_sentence(button: etree._Element) -> bool:
 
 
 def _inline_text(node: etree._Element) -> str:
-    is_skipped = node.tag in _SKIPPED_TAGS or node.tag in _BLOCK_TAGS
+    is_skipped = node.tag in _SKIPPED_TAGS or node.tag in BLOCK_TAGS
     return "" if is_skipped else raw_text(node)
 
 
@@ -530,7 +525,7 @@ def _is_mark(node: etree._Element) -> bool:
             return True
         return not _PERMALINKS.isdisjoint(names) and len(raw_text(node).strip()) <= 2
     if tag != "sup":
-        named = any(word in name for name in names for word in ("icon", "symbol"))
+        named = any(name.startswith(_ICON_FONTS) for name in names)
         is_icon = named and node.get("aria-hidden") == "true"
         is_icon = is_icon and _ICON.fullmatch(raw_text(node).strip()) is not None
         return is_icon or (tag == "span" and ("mw-editsection" in names or "editsection" in names))

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from browser.extract.tree import FOLDED_MARK, LABEL_MARK, finder, raw_text
+from browser.extract.tree import BLOCK_TAGS, FOLDED_MARK, LABEL_MARK, finder, raw_text
 from browser.extract.weighing import MAJORITY, unlinked_texts
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ _find_ids = finder("//@id/..")
 _find_fields = finder(".//input[not(@type='hidden')]", ".//select", ".//textarea")
 _HEADING_TAGS = frozenset("h1 h2 h3 h4 h5 h6 dt".split())
 # Bootstrap's controls that open a part of the page; its others open menus, dialogs and tooltips.
-_TOGGLES = frozenset("collapse tab pill".split())
+_TAB_TOGGLES = frozenset(("tab", "pill"))
+_TOGGLES = _TAB_TOGGLES | {"collapse"}
 _TARGET_ATTRIBUTES = ("data-bs-target", "data-target", "href")
 # A panel with the first class and none of the others is closed.
 _CLOSED_CLASSES = (
@@ -40,15 +41,18 @@ _NEVER_PANELS = frozenset(
     """html body main tbody thead tr td th dialog template script style noscript head svg iframe
     object button""".split()
 )
-_BLOCK_TAGS = frozenset(
-    """div section article aside p ul ol li dl dt dd blockquote pre figure table fieldset form
-    details summary header footer nav address""".split()
-)
 # Limits: controls on a page, elements around a control, and elements that enclose only one panel.
 _MAX_CONTROLS = 500
 _MAX_ANCESTORS = 64
 _MAX_WRAPPERS = 4
 _WORD = re.compile(r"\w")
+
+
+class _PanelKind(NamedTuple):
+    """The elements that count as a panel, none if it is not content; and whether it is links."""
+
+    wrappers: frozenset[etree._Element] = frozenset()
+    is_mostly_links: bool = False
 
 
 def find_panels(
@@ -64,28 +68,34 @@ def find_panels(
     """
     controls = [c for c in _find_controls(root)[:_MAX_CONTROLS] if _may_open_content(c)]
     by_id = {e.get("id"): e for e in reversed(_find_ids(root))} if controls else {}
+    kinds: dict[etree._Element, _PanelKind] = {}
+    closed: dict[etree._Element, bool] = {}
     panels: set[etree._Element] = set()
     for control in controls:
-        around = itertools.islice(control.iterancestors(), _MAX_ANCESTORS)
+        around = list(itertools.islice(control.iterancestors(), _MAX_ANCESTORS))
         if any(e not in panels and is_hidden(e) for e in (control, *around)):
             continue
         named = by_id.get(_target(control))
         panel = _next_panel(control, is_hidden) if named is None else named
-        if panel is None or not _is_content(panel, control) or is_frame(panel):
+        if panel is None or panel in around:
             continue
-        if control.get("role") != "tab" and is_frame(control):  # lists of tabs may be named `nav`
+        if panel not in kinds:
+            kinds[panel] = _kind(panel, is_frame)
+        if not _opens_content(control, kinds[panel], is_frame):
             continue
-        panels.update(wrappers := set(_wrappers(panel)))
+        panels.update(wrappers := kinds[panel].wrappers)
         if _element_after(control) in wrappers:
             control.set(LABEL_MARK, "")
-        if named is not None and _is_closed(control, panel):
-            mark_folded(panel)
+        if named is not None:  # a panel of several tabs is closed if none of them is selected
+            closed[panel] = closed.get(panel, True) and _is_closed(control, panel)
+    for panel in (panel for panel, is_closed in closed.items() if is_closed):
+        mark_folded(panel)
     return panels
 
 
 def mark_folded(panel: etree._Element) -> None:
     """Mark a panel's text as text that the user can unfold; it becomes a block of its own."""
-    if panel.tag not in _BLOCK_TAGS:
+    if panel.tag not in BLOCK_TAGS:
         panel.tag = "div"
     panel.set(FOLDED_MARK, "")
 
@@ -150,35 +160,58 @@ def _element_after(control: etree._Element) -> etree._Element | None:
 
 def _around(element: etree._Element) -> Iterator[etree._Element]:
     """An element, and the elements around it that contain no other text."""
-    text = raw_text(element).strip()
     yield element
     for around in itertools.islice(element.iterancestors(), _MAX_WRAPPERS):
-        if around.tag in _NEVER_PANELS or raw_text(around).strip() != text:
+        if around.tag in _NEVER_PANELS or not _has_only(around, element):
             return
         yield around
+        element = around
+
+
+def _has_only(parent: etree._Element, child: etree._Element) -> bool:
+    """Whether a child contains all of its parent's text; stops at the first other text."""
+    others = (e for e in parent if e is not child and isinstance(e.tag, str))
+    texts = itertools.chain(
+        itertools.chain.from_iterable(e.itertext() for e in others),
+        [parent.text or ""],
+        (e.tail or "" for e in parent),
+    )
+    return not any(text.strip() for text in texts)
 
 
 def _wrappers(panel: etree._Element) -> Iterator[etree._Element]:
     """A panel, and the elements around it and in it that have the same text."""
     yield from _around(panel)
-    text = raw_text(panel).strip()
     for _ in range(_MAX_WRAPPERS):
-        inner = next((e for e in panel if raw_text(e).strip() == text), None)
+        inner = next((e for e in panel if isinstance(e.tag, str) and _has_only(panel, e)), None)
         if inner is None or inner.tag in _NEVER_PANELS:
             return
         yield inner
         panel = inner
 
 
-def _is_content(panel: etree._Element, control: etree._Element) -> bool:
-    """Whether a panel is part of the article: no navigation, form or list of links."""
-    if panel.tag in _NEVER_PANELS or panel.get("popover") is not None:
+def _kind(panel: etree._Element, is_frame: Callable[[etree._Element], bool]) -> _PanelKind:
+    """Describe a panel, once for all of its controls."""
+    if (
+        panel.tag in _NEVER_PANELS
+        or panel.get("popover") is not None
+        or not _WORD.search(raw_text(panel))
+        or _find_fields(panel)
+        or is_frame(panel)
+    ):
+        return _PanelKind()
+    return _PanelKind(frozenset(_wrappers(panel)), _is_mostly_links(panel))
+
+
+def _opens_content(
+    control: etree._Element, kind: _PanelKind, is_frame: Callable[[etree._Element], bool]
+) -> bool:
+    """Whether a control opens a part of the article: no navigation, form or list of links."""
+    is_tab = control.get("role") == "tab" or _toggle(control) in _TAB_TOGGLES
+    is_named = is_tab or _heading(control) is not None
+    if not kind.wrappers or (kind.is_mostly_links and not is_named):
         return False
-    if panel in control.iterancestors():
-        return False
-    is_named = _heading(control) is not None or control.get("role") == "tab"
-    has_words = _WORD.search(raw_text(panel)) is not None
-    return has_words and not _find_fields(panel) and (is_named or not _is_mostly_links(panel))
+    return is_tab or not is_frame(control)  # lists of tabs may be named `nav`
 
 
 def _is_mostly_links(panel: etree._Element) -> bool:

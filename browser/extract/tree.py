@@ -14,6 +14,13 @@ from browser.text.words import NOT_XML, one_line
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+BLOCK_TAGS = frozenset(
+    """address article aside blockquote body caption center dd details dialog dir div dl dt
+    fieldset figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html legend
+    li main menu nav ol p pre search section summary table tbody tfoot thead td th tr ul
+    template""".split()
+)
+"""Tags of elements that begin and end a line of text."""
 FOLDED_MARK = "data-folded"
 """Marks an element that a control on the page opens."""
 LABEL_MARK = "data-panel-label"

@@ -245,6 +245,11 @@ def test_icon_names_are_left_out() -> None:
     assert extract(page, URL).text == "Open daily, never late."
 
 
+def test_units_with_an_icon_like_class_are_kept() -> None:
+    page = "<p>It costs 100 <span class=currency-symbol aria-hidden=true>kr</span> and is 42 <i class=unit-icon aria-hidden=true>km</i> long.</p>"
+    assert extract(page, URL).text == "It costs 100 kr and is 42 km long."
+
+
 @pytest.mark.parametrize(
     "script",
     [

@@ -7,6 +7,8 @@ from __future__ import annotations
 import pytest
 
 from browser.extract import extract
+from browser.extract.panels import find_panels
+from browser.extract.tree import parse_html
 
 URL = "https://example.org/faq"
 PROSE = "<p>The harbour has been dredged every spring since the channel silted up in the great storm.</p>"
@@ -18,6 +20,7 @@ PANELS = {
     "Bootstrap 4 link": "<style>.collapse{{display:none}}</style><p><a data-toggle=collapse href='#c2' role=button>How strong?</a></p><div class=collapse id=c2><div class='card card-body'>{}</div></div>",
     "Bootstrap 5": "<div class=accordion-item><h2 class=accordion-header><button class='accordion-button collapsed' type=button data-bs-toggle=collapse data-bs-target='#c3' aria-expanded=false>How strong?</button></h2><div id=c3 class='accordion-collapse collapse'><div class=accordion-body>{}</div></div></div>",
     "Bootstrap 5 tab": "<ul class='nav nav-tabs' role=tablist><li role=presentation><button data-bs-toggle=tab data-bs-target='#t1' role=tab aria-selected=true>Use</button></li><li role=presentation><button data-bs-toggle=tab data-bs-target='#t2' role=tab aria-selected=false>Strength</button></li></ul><div class=tab-content><div class='tab-pane active' id=t1 role=tabpanel><p>Ask the master of the harbour first.</p></div><div class=tab-pane id=t2 role=tabpanel style='display:none'><p>{}</p></div></div>",
+    "Bootstrap 3 tab": "<ul class='nav nav-tabs'><li class=active><a href='#b1' data-toggle=tab>Use</a></li><li><a href='#b2' data-toggle=tab>Strength</a></li></ul><div class=tab-content><div class='tab-pane active' id=b1><p>Ask the master of the harbour first.</p></div><div class=tab-pane id=b2 style='display:none'><p>{}</p></div></div>",
     "WAI-ARIA accordion": "<h3><button aria-expanded=false aria-controls=s1 id=a1><span class=title>How strong?</span></button></h3><div id=s1 role=region aria-labelledby=a1 hidden><p>{}</p></div>",
     "WAI-ARIA disclosure": "<dl><dt><button aria-expanded=false aria-controls=d1>How strong?</button></dt><dd><p id=d1 style='display:none'>{}</p></dd></dl>",
     "MUI": "<style>.css-k{{height:0;overflow:hidden;visibility:hidden}}</style><div class='MuiPaper-root MuiAccordion-root'><div class='MuiButtonBase-root MuiAccordionSummary-root' role=button tabindex=0 aria-expanded=false aria-controls=p1 id=h1><div class=MuiAccordionSummary-content><p>How strong?</p></div></div><div class='MuiCollapse-root MuiCollapse-hidden css-k' style='min-height:0px'><div class=MuiCollapse-wrapper><div class=MuiCollapse-wrapperInner><div aria-labelledby=h1 id=p1 role=region><div class=MuiAccordionDetails-root><p>{}</p></div></div></div></div></div></div>",
@@ -32,7 +35,7 @@ PANELS = {
     "details": "<details><summary>How strong?</summary><p>{}</p></details>",
 }
 # Their label is in a list of tabs, directly before the text, or missing.
-UNLABELLED = ("Bootstrap 5 tab", "WAI-ARIA disclosure", "rest of a paragraph")
+UNLABELLED = ("Bootstrap 3 tab", "Bootstrap 5 tab", "WAI-ARIA disclosure", "rest of a paragraph")
 
 
 def read(body: str, *, head: str = "") -> str:
@@ -127,3 +130,21 @@ SENTENCES = {
 @pytest.mark.parametrize("markup", SENTENCES)
 def test_words_of_a_button_within_a_sentence_are_kept(markup: str) -> None:
     assert extract(f"<main>{markup}</main>", URL).text == SENTENCES[markup]
+
+
+def test_panel_shared_by_tabs_is_folded_only_if_none_is_selected() -> None:
+    tab = "<button role=tab aria-selected={} aria-controls=p>Use</button>"
+    panel = f"<div id=p role=tabpanel><p>{ANSWER}</p></div>"
+    for states, folded in ((("true", "false"), False), (("false", "false"), True)):
+        tabs = "".join(tab.format(state) for state in states)
+        text = read(f"{PROSE}<div role=tablist>{tabs}</div>{panel}")
+        assert ANSWER in text
+        assert ("(folded)" in text) is folded
+
+
+def test_panel_of_many_controls_is_described_once() -> None:
+    buttons = "<button aria-controls=c aria-expanded=true>Filter</button>" * 50
+    root = parse_html(f"<main>{buttons}<div id=c><p>{ANSWER}</p></div></main>")
+    asked = []
+    find_panels(root, lambda _: False, lambda element: asked.append(element) or False)
+    assert [element.get("id") for element in asked].count("c") == 1
