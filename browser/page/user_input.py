@@ -309,13 +309,6 @@ async def fill(target: Target, text: str, before: ControlState) -> None:
             await element.fill(text, timeout=POINTER_MS)
         else:
             await _retype(target, text, before)
-            if (
-                text
-                and before["text"]
-                and await _has_restored_content(target, before["text"], text)
-            ):
-                await element.select_text(timeout=POINTER_MS)
-                await _type(target.page, text)
     except PlaywrightError as error:
         raise _action_error(error) from error
 
@@ -343,12 +336,16 @@ async def _fill_with_format(target: Target, text: str, before: ControlState) -> 
 
 
 async def _retype(target: Target, text: str, before: ControlState) -> None:
-    """Clear a field and type `text` into it."""
+    """Clear a field and type `text` into it; again if the page restored what it had contained."""
     if before["bare"]:
         await target.element.focus()
     else:
         await target.element.fill("", timeout=POINTER_MS)  # this also focuses it
     await _type(target.page, text)
+    old = before["text"]
+    if text and old and await _has_restored_content(target, old, text):
+        await target.element.select_text(timeout=POINTER_MS)
+        await _type(target.page, text)
 
 
 async def _has_restored_content(target: Target, old: str, text: str) -> bool:

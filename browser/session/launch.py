@@ -377,7 +377,8 @@ async def _close_browser(process: BrowserProcess) -> None:
 
     Nothing is lost: recordings are written when a context is closed, and the profile is removed.
     """
-    process.kill()
+    if process.browser.is_connected():  # otherwise it has ended, and its number may be another's
+        process.kill()
     with suppress(BrowserError):
         async with within(CLOSE_SECONDS, "close the browser"):
             await process.browser.close()
