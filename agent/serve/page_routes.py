@@ -195,11 +195,7 @@ def error_page(status: int, message: str, hint: str) -> Response:
 
 def _page(state: ServerState, template: str, here: str, **values: Any) -> Response:
     """Render a page; `here` is its entry in the navigation."""
-    sources = {
-        "folders": list(state.folders),
-        "tab": state.has_tab,
-        "default_source": state.default_source,
-    }
+    sources: dict[str, Any] = {"offered": state.sources, "default_source": state.default_source}
     if here in _PAGES_WITH_QUESTION_FORM:
         own = state.options.model or ("" if state.options.base_url else default_model(os.environ))
         sources |= {"models": state.models(), "own_model": own or EXTRACTIVE}

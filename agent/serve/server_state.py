@@ -116,6 +116,15 @@ class ServerState:
         return corpus.resolve().name if corpus and is_all else "web"
 
     @property
+    def sources(self) -> dict[str, str]:
+        """The sources that a question may name: name to label."""
+        return {
+            **({"web": "the web"} if self.default_source == "web" else {}),
+            **({"tab": "my open tab"} if self.has_tab else {}),
+            **{name: f"folder {name}" for name in self.folders},
+        }
+
+    @property
     def has_tab(self) -> bool:
         """Return whether questions may be about the open tab in a running Chrome."""
         options = self.options
@@ -218,32 +227,27 @@ class ServerState:
         return found
 
     def source_of(self, folder: RunFolder) -> str:
-        """Return the source that a run searched if this server still offers it, otherwise `web`."""
+        """Return the source that a run searched, or the default if the server does not offer it."""
         options = folder.settings_with_paths(read_start_event(folder).get("options") or {})
         if self.has_tab and (options.get("attach") or options.get("cdp")):
             return "tab"
         corpus = options.get("corpus") if options.get("search") == ["corpus"] else None
-        return next((name for name, path in self.folders.items() if path == corpus), "web")
+        offered = (name for name, path in self.folders.items() if path == corpus)
+        return next(offered, self.default_source)
 
     def _source_flags(self, source: str) -> dict[str, Any]:
         """Return the flags for an offered source. Raises `UsageError` for any other source."""
-        offers_web = self.default_source == "web"
-        if source == "web" and offers_web:
-            return {}
-        if source == "tab" and self.has_tab:
-            attach: dict[str, Any] = {"attach": self.options.attach, "cdp": self.options.cdp}
-            return {name: value for name, value in attach.items() if value}
+        if source not in self.sources:
+            raise UsageError(
+                f"this server offers no source {source[:80]!r}",
+                hint=f"Available: {', '.join(self.sources)}.",
+            )
         if source in self.folders:
             return {"corpus": self.folders[source], "search": ["corpus"]}
-        offered = [
-            *(["web"] if offers_web else []),
-            *(["tab"] if self.has_tab else []),
-            *self.folders,
-        ]
-        raise UsageError(
-            f"this server offers no source {source[:80]!r}",
-            hint=f"Available: {', '.join(offered)}.",
-        )
+        if source == "tab":
+            attach: dict[str, Any] = {"attach": self.options.attach, "cdp": self.options.cdp}
+            return {name: value for name, value in attach.items() if value}
+        return {}
 
     async def ask_again(self, folder: RunFolder) -> ActiveRun:
         """Start a run with the question and settings of another run."""

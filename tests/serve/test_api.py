@@ -211,6 +211,9 @@ def test_server_that_searches_only_its_corpus_uses_it_by_default(start, home):
     assert [source["title"] for source in report["sources"]] == ["Skua"]
     refused = served.client.post("/api/runs", json={"question": "x y", "source": "web"})
     assert (refused.status_code, "notes" in refused.json()["error"]["hint"]) == (422, True)
+    page = served.client.get("/", headers={"accept": "text/html"}).text
+    assert '<option value="notes" selected>folder notes</option></select>' in page
+    assert 'value="web"' not in page
 
 
 def test_hints_name_page_controls_or_cli_commands_by_client(served):
