@@ -71,8 +71,8 @@ def _row(folder: RunFolder) -> dict[str, Any]:
 
 def _format(row: dict[str, Any]) -> str:
     question = shorten(clean(row["question"]), 70)
-    # A run without an answer has a confidence of 0, or none.
-    confidence = f"{row['confidence']:.2f}" if row["confidence"] else "  – "
+    is_rated = row["status"] in {"answered", "partial"} and row["confidence"] is not None
+    confidence = f"{row['confidence']:.2f}" if is_rated else "  – "
     doubt = "?" if row.get("doubt") else " "
     shown = row.get("badge", row["status"])
     line = f"{row['run']}  {shown:<22}  {confidence}{doubt} {question}".rstrip()

@@ -93,7 +93,8 @@ def with_settings(
         Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
         for name, kind in kinds.items()
     ]
-    tool.__signature__ = given.replace(parameters=[*own, *settings])  # type: ignore[attr-defined]
+    described: Any = tool
+    described.__signature__ = given.replace(parameters=[*own, *settings])
     return tool
 
 
@@ -138,7 +139,7 @@ class ResearchTools:
         query: Annotated[str, Field(description="Return only relevant passages.")] = "",
         start: Annotated[int, Field(ge=1, description="First passage to return.")] = 1,
     ) -> CallToolResult:
-        """Read a page, PDF or office file; returns clean text as numbered passages."""
+        """Read a page, PDF or office file; returns text as numbered passages."""
         result = await self._session.call(ctx, "READ", url=url, query=query, start=start)
         if not result.passages:
             return call_result(result)
@@ -156,7 +157,7 @@ class ResearchTools:
         ctx: Ctx,
         **filters: Any,
     ) -> CallToolResult:
-        """Search the web; returns titles, URLs and snippets. Use `read` to read a page."""
+        """Search the web; returns titles, URLs and snippets. Use `read` for a page."""
         result = await self._session.call(ctx, "WEB_SEARCH", query=query, **filters)
         hits = [
             {"title": inert(hit.title), "url": hit.url, "snippet": inert(hit.snippet)}
@@ -174,7 +175,7 @@ class ResearchTools:
     ) -> CallToolResult:
         """Check claims against pages or texts: supported, contradicted or undecided, with quotes.
 
-        Rewordings need a judge model.
+        Without a judge, rewordings stay undecided.
         """
         return await verify_claims(self._session, ctx, claims, urls, texts)
 
@@ -208,7 +209,7 @@ class ResearchTools:
         limit: Annotated[int, Field(ge=1, le=50)] = 8,
         kinds: list[str] | None = None,
     ) -> CallToolResult:
-        """Search memories of the user and of earlier runs; memory_get returns the full text."""
+        """Search memories of the user and earlier runs; memory_get returns the full text."""
         memory = await self._session.memory()
         search = partial(memory.search, query, limit, kinds)
         rows = []
