@@ -6,7 +6,7 @@ import re
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from browser.text.words import clean
+from browser.text.words import SENTENCE_ENDS, clean
 
 # A full stop after one of these, or after a single capital letter, does not end a sentence.
 _ABBREVIATIONS = frozenset(
@@ -27,8 +27,11 @@ _SENTENCE_OPENERS = frozenset(
 _OPENERS_AS_SURNAMES = frozenset("an he her one so to".split())
 """The _SENTENCE_OPENERS that may also be a surname after an initial, as in `K. He`."""
 
+# Ends that need no space after them.
+_UNSPACED_ENDS = re.escape(SENTENCE_ENDS.translate(dict.fromkeys(map(ord, ".!?…"))))
 _BOUNDARY = re.compile(
-    r"""(?P<end>[.!?…]+["'”’)\]»*_]*)(?:\[[^\]\s]{1,12}\])*(?=\s)\s+|[。！？।॥۔؟።။។]["”」』]*\s*|\n{2,}"""
+    r"""(?P<end>[.!?…]+["'”’)\]»*_]*)(?:\[[^\]\s]{1,12}\])*(?=\s)\s+"""
+    rf"""|[{_UNSPACED_ENDS}]["”」』]*\s*|\n{{2,}}"""
 )
 _GERMAN_MONTHS = frozenset(
     """Jan Feb Apr Jun Jul Aug Sep Sept Okt Nov Dez Januar Februar März April Mai Juni Juli August
